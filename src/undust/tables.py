@@ -1,0 +1,38 @@
+"""The Arrow schemas of the tables that flow: pages, fingerprints, clusters."""
+
+import pyarrow as pa
+
+PAGES = pa.schema(
+    [
+        pa.field("url", pa.string(), nullable=False),
+        pa.field("html", pa.binary()),  # body as the server meant it: transfer and content encodings undone
+        pa.field("text", pa.string()),  # plain text, where the source has text instead of a body
+        pa.field("digest", pa.string()),  # content signature that the source states (CDX, WARC-Payload-Digest)
+        pa.field("cluster", pa.string()),  # cluster that the source states
+        pa.field("status", pa.int16()),  # HTTP status, null if the source has none
+        pa.field("content_type", pa.string()),  # the header as sent, for its charset
+        pa.field("time", pa.timestamp("s", tz="UTC")),  # of the capture
+        pa.field("source", pa.string()),  # file that the page was read from
+    ]
+)
+
+FINGERPRINTS = pa.schema(
+    [
+        pa.field("url", pa.string(), nullable=False),
+        pa.field("body_xxh3", pa.binary(16)),  # xxh3_128 of the body (of the text where there is no body), null without content
+        pa.field("digest", pa.string()),  # as in PAGES
+        pa.field("cluster", pa.string()),  # as in PAGES
+        pa.field("length", pa.int64()),  # bytes of the body, null without content
+        pa.field("status", pa.int16()),
+        pa.field("content_type", pa.string()),
+        pa.field("time", pa.timestamp("s", tz="UTC")),
+        pa.field("source", pa.string()),
+    ]
+)
+
+CLUSTERS = pa.schema(
+    [
+        pa.field("url", pa.string(), nullable=False),
+        pa.field("cluster", pa.string(), nullable=False),
+    ]
+)
