@@ -17,3 +17,6 @@ BATCH_ROWS = 65_536
 
 MAX_LISTED = 100
 """How many damaged records or unusable URLs a summary names one by one; all of them are counted."""
+
+MAX_ARGUMENTS = 256
+"""A query (or the parameters of a path) with more is taken as one value: no page has so many, traps do."""

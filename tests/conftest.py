@@ -1,0 +1,37 @@
+"""What tests share: the real data, and the system parts that some need."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+settings.register_profile("undust", deadline=None, print_blob=True)  # time never decides a test
+settings.register_profile(
+    "thorough", settings.get_profile("undust"), max_examples=20_000
+)  # --hypothesis-profile thorough
+settings.load_profile("undust")
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+SYSTEM_PARTS = {
+    "java": (shutil.which("java"), "no Java runtime on this machine (Debian: openjdk-17-jre-headless)"),
+    "chromium": (CHROMIUM, "no Chromium on this machine (Debian: chromium)"),
+}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip what needs a missing system part, and say which."""
+    for item in items:
+        for part, (found, reason) in SYSTEM_PARTS.items():
+            if item.get_closest_marker(part) and not found:
+                item.add_marker(pytest.mark.skip(reason=reason))
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of real crawls and URL lists, which is not part of the repository."""
+    folder = Path(os.environ.get("UNDUST_SHARED", Path(__file__).parents[2] / "shared" / "data"))
+    if not folder.is_dir():
+        pytest.skip(f"no shared data at {folder}; set UNDUST_SHARED to its folder")
+    return folder
