@@ -36,7 +36,7 @@ lock:                ## write the lock files anew (needs uv)
 	requirements/lock.sh
 
 clean:               ## forget the set-up and the caches
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis demo
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis undust-demo
 
 # A stamp file tells make that an install is done and still fits its lock file, so a second run costs nothing.
 $(VENV)/.python:
