@@ -32,9 +32,7 @@ def check_same(urls: list[str | None]) -> NormalizedUrls:
     found = normalize_many(pa.array(urls, pa.string()))
     expected = [None if url is None else scalar(url) for url in urls]
     assert found.urls.to_pylist() == expected
-    assert found.unusable == sum(
-        url is not None and normal is None for url, normal in zip(urls, expected, strict=True)
-    )
+    assert found.unusable == sum(url is not None and normal is None for url, normal in zip(urls, expected, strict=True))
     return found
 
 
@@ -44,14 +42,7 @@ def test_a_column_is_normalized_as_its_urls_one_by_one(urls: list[str | None]) -
 
 
 def test_every_case_is_normalized_alike_in_a_column() -> None:
-    check_same(
-        [
-            case["url"]
-            for table in ("normalize", "unparsable")
-            for case in load(table)
-            if encodable(case["url"])
-        ]
-    )
+    check_same([case["url"] for table in ("normalize", "unparsable") for case in load(table) if encodable(case["url"])])
 
 
 def test_every_byte_in_every_part_is_normalized_alike_in_a_column() -> None:
@@ -131,9 +122,7 @@ def parts_of(found: SplitUrls, row: int) -> Url | None:
     start = found.parts[row].tolist()
     if start[0] < 0:
         return None
-    scheme, userinfo, host, port, path, query, fragment = (
-        text(found, start[2 * n : 2 * n + 2]) for n in range(7)
-    )
+    scheme, userinfo, host, port, path, query, fragment = (text(found, start[2 * n : 2 * n + 2]) for n in range(7))
     assert scheme is not None
     assert host is not None
     assert path is not None
@@ -167,9 +156,7 @@ def test_a_column_is_split_as_its_urls_one_by_one(urls: list[str]) -> None:
         parts = expected_parts(url)
         assert parts_of(found, row) == parts
         if parts is not None and not parts.host.startswith("["):
-            expected = {
-                key: value for key, value in keys(parts).items() if key.part in ("path", "param", "query")
-            }
+            expected = {key: value for key, value in keys(parts).items() if key.part in ("path", "param", "query")}
             assert keys_of(found, row) == expected
 
 

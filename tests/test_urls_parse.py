@@ -115,9 +115,7 @@ def test_a_key_reads_what_it_writes() -> None:
     assert [Key.parse(str(key)) for key in found] == found
 
 
-@pytest.mark.parametrize(
-    "text", ["", "nothing", "path", "path[x]", "path[1", "?a#1", "?a#x", "query[0]", "path[--1]"]
-)
+@pytest.mark.parametrize("text", ["", "nothing", "path", "path[x]", "path[1", "?a#1", "?a#x", "query[0]", "path[--1]"])
 def test_an_unknown_key_is_refused(text: str) -> None:
     with pytest.raises(UrlError, match="unknown key"):
         Key.parse(text)

@@ -19,7 +19,9 @@ PAGES = pa.schema(
 FINGERPRINTS = pa.schema(
     [
         pa.field("url", pa.string(), nullable=False),
-        pa.field("body_xxh3", pa.binary(16)),  # xxh3_128 of the body (of the text where there is no body), null without content
+        pa.field(
+            "body_xxh3", pa.binary(16)
+        ),  # xxh3_128 of the body (of the text where there is no body), null without content
         pa.field("digest", pa.string()),  # as in PAGES
         pa.field("cluster", pa.string()),  # as in PAGES
         pa.field("length", pa.int64()),  # bytes of the body, null without content

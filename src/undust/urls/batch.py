@@ -14,7 +14,7 @@ from undust.kernels import spans
 from undust.kernels.urls import PUNT, normalize_column
 from undust.settings import MAX_LISTED
 from undust.urls.keys import Key
-from undust.urls.normalize import normalize
+from undust.urls.normalize import STANDARD, Step, normalize
 from undust.urls.site import labels, site_of
 
 _SLICE_BYTES = 2**22  # small enough for the scratch memory to stay warm
@@ -93,8 +93,25 @@ class SplitUrls:
         return pa.StringArray.from_buffers(len(starts), pa.py_buffer(offsets), pa.py_buffer(out), valid)
 
 
-def normalize_many(urls: Any) -> NormalizedUrls:
-    """Write a column of URLs (Arrow, NumPy, Polars, pandas or a list) in standard form.
+def decode_urls(column: pa.Array) -> pa.StringArray:
+    """Make URLs out of bytes; bytes that are not UTF-8 become percent escapes, as browsers send them.
+
+    >>> decode_urls(pa.array([b"http://a.test/caf\\xe9"])).to_pylist()
+    ['http://a.test/caf%E9']
+    """
+    try:
+        return column.cast(pa.string())
+    except pa.ArrowInvalid:
+        return pa.array([None if url is None else _escape_stray(url) for url in column.to_pylist()], pa.string())
+
+
+def _escape_stray(url: bytes) -> str:
+    text = url.decode("utf-8", "surrogateescape")
+    return "".join(f"%{ord(c) - 0xDC00:02X}" if "\udc80" <= c <= "\udcff" else c for c in text)
+
+
+def normalize_many(urls: Any, steps: tuple[Step, ...] = STANDARD) -> NormalizedUrls:
+    """Write a column of URLs (Arrow, NumPy, Polars, pandas or a list) in standard form, or take other `steps`.
 
     >>> found = normalize_many(["HTTP://h", "nothing", None])
     >>> found.urls.to_pylist(), found.unusable
@@ -107,7 +124,7 @@ def normalize_many(urls: Any) -> NormalizedUrls:
     for piece in _slices(urls):
         if len(scratch) < (room := 3 * piece.nbytes + 16 * len(piece)):
             scratch = np.empty(room, np.uint8)
-        normal, bad = _normalize_slice(piece, scratch)
+        normal, bad = _normalize_slice(piece, scratch) if steps is STANDARD else _normalize_each(piece, steps)
         unusable += len(bad)
         problems += [(row + place, why) for place, why in bad[: MAX_LISTED - len(problems)]]
         chunks.append(normal)
@@ -133,9 +150,7 @@ def split_many(urls: pa.StringArray) -> SplitUrls:
     return SplitUrls(data, parts, tokens[: token_offsets[-1]], token_offsets)
 
 
-def _normalize_slice(
-    urls: pa.StringArray, out: npt.NDArray[np.uint8]
-) -> tuple[pa.StringArray, list[tuple[int, str]]]:
+def _normalize_slice(urls: pa.StringArray, out: npt.NDArray[np.uint8]) -> tuple[pa.StringArray, list[tuple[int, str]]]:
     data, offsets = _buffers(urls)
     out_offsets = np.empty(len(urls) + 1, np.int32)
     status = np.empty(len(urls), np.uint8)
@@ -146,26 +161,28 @@ def _normalize_slice(
     punted = status == PUNT
     if not punted.any():
         return normal, []
-    mended: list[str | None] = []
-    bad: list[tuple[int, str]] = []
     places = np.flatnonzero(punted)
-    for place, url in zip(places.tolist(), urls.take(pa.array(places)).to_pylist(), strict=True):
+    mended, bad = _normalize_each(urls.take(pa.array(places)), STANDARD)
+    problems = [(int(places[place]), why) for place, why in bad]
+    return pc.replace_with_mask(normal, pa.array(punted), mended), problems
+
+
+def _normalize_each(urls: pa.StringArray, steps: tuple[Step, ...]) -> tuple[pa.StringArray, list[tuple[int, str]]]:
+    normal: list[str | None] = []
+    bad: list[tuple[int, str]] = []
+    for place, url in enumerate(urls.to_pylist()):
         try:
-            mended.append(None if url is None else normalize(url))
+            normal.append(None if url is None else normalize(url, steps))
         except UrlError as error:
-            mended.append(None)
+            normal.append(None)
             bad.append((place, str(error)))
-    return pc.replace_with_mask(normal, pa.array(punted), pa.array(mended, pa.string())), bad
+    return pa.array(normal, pa.string()), bad
 
 
 def _slices(urls: Any) -> Iterator[pa.StringArray]:
     """Cut a column into string arrays small enough for the kernel."""
     if not isinstance(urls, pa.Array | pa.ChunkedArray):
-        urls = (
-            pa.chunked_array(urls)
-            if hasattr(urls, "__arrow_c_stream__")
-            else pa.array(urls, from_pandas=True)
-        )
+        urls = pa.chunked_array(urls) if hasattr(urls, "__arrow_c_stream__") else pa.array(urls, from_pandas=True)
     for chunk in urls.chunks if isinstance(urls, pa.ChunkedArray) else [urls]:
         start = 0
         if pa.types.is_null(chunk.type) or pa.types.is_dictionary(chunk.type):

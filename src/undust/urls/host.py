@@ -57,8 +57,7 @@ def _idna(name: str) -> str:
         raise UrlError(f"the host {name[:80]!r} is longer than {_MAX_NAME} characters")
     mapped = idna.uts46_remap(name, std3_rules=False, transitional=False)
     return ".".join(
-        label if label.isascii() else "xn--" + label.encode("punycode").decode("ascii")
-        for label in mapped.split(".")
+        label if label.isascii() else "xn--" + label.encode("punycode").decode("ascii") for label in mapped.split(".")
     )
 
 

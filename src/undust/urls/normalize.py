@@ -31,9 +31,7 @@ _UNRESERVED_BYTE = re.compile(f"[{_UNRESERVED}]")
 _ESCAPES = {
     f"%{digits}": chr(byte) if _UNRESERVED_BYTE.fullmatch(chr(byte)) else f"%{byte:02X}"
     for byte in range(256)
-    for digits in {
-        first + last for first in f"{byte >> 4:x}{byte >> 4:X}" for last in f"{byte & 15:x}{byte & 15:X}"
-    }
+    for digits in {first + last for first in f"{byte >> 4:x}{byte >> 4:X}" for last in f"{byte & 15:x}{byte & 15:X}"}
 }
 
 # A URL of this shape, without "/." in it, is normal already. Most are, and this is all that they cost.
@@ -157,6 +155,7 @@ STANDARD: tuple[Step, ...] = (
 )
 HASHBANG: tuple[Step, ...] = (*STANDARD[:-1], keep_hashbang)
 EXTENDED: tuple[Step, ...] = (*STANDARD, lower_path, bare_folder)
+PRESETS = {"standard": STANDARD, "hashbang": HASHBANG, "extended": EXTENDED}
 
 
 def normalize(url: str, steps: tuple[Step, ...] = STANDARD) -> str:
