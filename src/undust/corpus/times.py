@@ -1,0 +1,60 @@
+"""Reads the times of captures: ISO 8601 (WARC), 14 digits (CDX), seconds since 1970."""
+
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+TIME = pa.timestamp("s", tz="UTC")
+
+# Years, or any finer part of a date, as WARC 1.1 allows; fractions of seconds are dropped.
+_ISO = re.compile(
+    rb"(\d{4})(?:-(\d\d)(?:-(\d\d)(?:[T ](\d\d)(?::?(\d\d)(?::?(\d\d)(?:[.,]\d+)?)?)?)?)?)?"
+    rb"(?:Z|[+]00:?00)?"
+)
+_DIGITS = re.compile(rb"(\d{4})(\d\d)(\d\d)(?:(\d\d)(?:(\d\d)(?:(\d\d)(?:\d{3})?)?)?)?")
+_EPOCH = re.compile(rb"\d{9,10}(?:\.\d+)?")
+
+
+def parse_time(value: bytes) -> int | None:
+    """Seconds since 1970, or nothing where the value is no time.
+
+    >>> parse_time(b"2020-01-01T00:00:00Z") == parse_time(b"20200101000000") == parse_time(b"1577836800")
+    True
+    """
+    value = value.strip()
+    if _EPOCH.fullmatch(value):
+        return int(float(value))
+    match = _DIGITS.fullmatch(value) or _ISO.fullmatch(value)
+    if match is None:
+        return None
+    year, month, day, hour, minute, second = (int(part) if part else 0 for part in match.groups())
+    try:
+        # A leap second has no place in a timestamp; the second before it has.
+        moment = datetime(year, month or 1, day or 1, hour, minute, min(second, 59), tzinfo=UTC)
+    except ValueError:
+        return None
+    return int(moment.timestamp())
+
+
+def times(values: Sequence[bytes | None]) -> pa.Array:
+    """A column of times; null where a value is missing or no time."""
+    column = pa.array(values, pa.binary())
+    try:
+        # Nearly every WARC spells all its dates in the one form that Arrow reads by itself.
+        return column.cast(pa.string()).cast(TIME)
+    except pa.ArrowInvalid:
+        return pa.array([None if v is None else parse_time(v) for v in values], pa.int64()).cast(TIME)
+
+
+def time_column(column: pa.Array) -> pa.Array:
+    """Times out of a column of any type that can hold them."""
+    kind = column.type
+    if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
+        naive = column.cast(pa.timestamp("s", tz=getattr(kind, "tz", None)), safe=False)
+        return naive.cast(TIME) if naive.type.tz is not None else pc.assume_timezone(naive, "UTC")
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+        column = column.cast(pa.int64(), safe=False).cast(pa.string())
+    return times(column.cast(pa.binary()).to_pylist())
