@@ -1,0 +1,1 @@
+"""Pages to clusters: text, words, fingerprints, pairs, clusters."""

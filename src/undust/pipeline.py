@@ -1,0 +1,135 @@
+"""READ FIRST: the whole flow as function calls, from files to pages to fingerprints to clusters.
+
+    read_pages ──> usable_urls ──> fingerprint_pages ──> cluster_exact
+    files          pages           fingerprints          clusters
+
+Each step is a plain function from table to table; this module only puts them in a row. How input files are spread
+over processes is `parallel`'s business.
+"""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from undust import corpus, parallel
+from undust.corpus import Tally
+from undust.detect.exact import cluster_exact, fingerprint_pages
+from undust.errors import InputError, UsageError
+from undust.tables import FINGERPRINTS
+from undust.urls.batch import normalize_many
+
+Input = str | os.PathLike[str]
+Progress = Callable[[Tally], None]
+
+METHODS = ("exact",)
+
+
+def fingerprint(
+    *inputs: Input,
+    jobs: int | None = None,
+    tally: Tally | None = None,
+    any_status: bool = False,
+    base_url: str | None = None,
+) -> pa.Table:
+    """Read pages from files and give their fingerprints as one table (`undust.tables.FINGERPRINTS`).
+
+    `tally`, if given, is told what was read, skipped and damaged. `jobs` is how many files are read at once.
+    """
+    tally = Tally() if tally is None else tally
+    batches = fingerprint_batches(inputs, tally=tally, jobs=jobs, any_status=any_status, base_url=base_url)
+    return pa.Table.from_batches(batches, FINGERPRINTS)
+
+
+def fingerprint_batches(
+    inputs: Sequence[Input],
+    *,
+    tally: Tally,
+    jobs: int | None = None,
+    any_status: bool = False,
+    base_url: str | None = None,
+    progress: Progress = lambda tally: None,
+) -> Iterator[pa.RecordBatch]:
+    """Give the same in batches, in the order of the inputs, in memory that does not grow with them."""
+    files = corpus.list_inputs(inputs)
+    workers = min(jobs or os.cpu_count() or 1, len(files))
+    options: dict[str, Any] = {"any_status": any_status, "base_url": base_url}
+    if workers > 1 and "-" not in files:
+        yield from parallel.in_processes(fingerprint_file, files, options, workers, tally, progress)
+        return
+    for file in files:
+        for batch in fingerprint_file(file, tally, **options):
+            yield batch
+            progress(tally)
+
+
+def fingerprint_file(
+    file: str, tally: Tally, any_status: bool = False, base_url: str | None = None
+) -> Iterator[pa.RecordBatch]:
+    """Read the pages of one input and give their fingerprints."""
+    for pages in corpus.read_one(file, tally=tally, any_status=any_status, base_url=base_url):
+        yield fingerprint_pages(usable_urls(pages, tally))
+
+
+def read_fingerprints(
+    inputs: Sequence[Input],
+    *,
+    tally: Tally,
+    jobs: int | None = None,
+    any_status: bool = False,
+    base_url: str | None = None,
+    progress: Progress = lambda tally: None,
+) -> pa.Table:
+    """Take the fingerprints out of files that hold some, and make those of the pages in the other files."""
+    files = corpus.list_inputs(inputs)
+    ready = [file for file in files if corpus.is_fingerprints(file)]
+    raw = [file for file in files if file not in ready]
+    found = [corpus.read_fingerprints(file, tally=tally) for file in ready]
+    if raw:
+        batches = fingerprint_batches(
+            raw, tally=tally, jobs=jobs, any_status=any_status, base_url=base_url, progress=progress
+        )
+        found.append(pa.Table.from_batches(batches, FINGERPRINTS))
+    return pa.concat_tables(found)
+
+
+def cluster(fingerprints: pa.Table, *, method: str = "exact") -> pa.Table:
+    """Group the URLs of duplicate pages (`undust.tables.CLUSTERS`); a page without duplicates is a group of one."""
+    if method not in METHODS:
+        raise UsageError(f"unknown method {method!r}; one of {', '.join(METHODS)}")
+    return cluster_exact(fingerprints)
+
+
+def count_clusters(clusters: pa.Table) -> dict[str, int | float]:
+    """Count URLs, clusters and duplicates: the URLs that a crawler could have spared itself."""
+    sizes = pc.value_counts(clusters["cluster"]).field("counts")
+    urls = clusters.num_rows
+    return {
+        "urls": urls,
+        "clusters": len(sizes),
+        "duplicates": urls - len(sizes),
+        "duplicate_rate": (urls - len(sizes)) / urls if urls else 0.0,
+        "largest": pc.max(sizes).as_py() or 0,
+    }
+
+
+def usable_urls(pages: pa.RecordBatch, tally: Tally) -> pa.RecordBatch:
+    """Leave out pages whose URL cannot be parsed; they are counted as damaged, and the first of them listed."""
+    normal = normalize_many(pages["url"])
+    if not normal.unusable:
+        return pages
+    sources = pages["source"]
+    for row, why in normal.problems:
+        tally.damage(sources[row].as_py(), why)
+    tally.damaged += normal.unusable - len(normal.problems)
+    tally.pages -= normal.unusable
+    return pages.filter(normal.urls.is_valid().combine_chunks())
+
+
+def require_pages(tally: Tally, inputs: Sequence[Input]) -> None:
+    """Refuse a read that gave nothing: an empty result would hide that the input was the wrong one."""
+    if not tally.pages:
+        names = ", ".join(os.fspath(path) for path in inputs[:3]) + (", …" if len(inputs) > 3 else "")
+        raise InputError(f"{names}: no pages found: {tally.summary()}; give files with pages of status 200")
