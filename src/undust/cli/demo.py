@@ -1,0 +1,58 @@
+"""`undust demo`: the whole flow on the sample that ships with undust."""
+
+from importlib import resources
+from typing import TYPE_CHECKING
+
+import click
+
+from undust.cli.talk import quiet_option
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+SHOWN = 6
+
+
+@click.command("demo", short_help="The whole flow on a sample that ships with undust.")
+@click.option("-o", "--output", default="undust-demo", show_default=True, metavar="DIR", help="Where the tables go.")
+@quiet_option
+def command(output: str, quiet: bool) -> None:
+    """Find the duplicates among 299 recorded pages of four sites, and show some.
+
+    \b
+    Example:
+      undust demo
+    """
+    from pathlib import Path
+
+    from undust import corpus, pipeline
+
+    folder = Path(output)
+    folder.mkdir(parents=True, exist_ok=True)
+    with resources.as_file(resources.files("undust") / "data" / "sample.warc.gz") as sample:
+        fingerprints = pipeline.fingerprint(sample)
+    clusters = pipeline.cluster(fingerprints)
+    corpus.write_table(fingerprints, folder / "pages.parquet")
+    corpus.write_table(clusters, folder / "clusters.tsv")
+    if quiet:
+        return
+    counts = pipeline.count_clusters(clusters)
+    click.echo(
+        "{urls} pages of four sites hold {clusters} different ones: {duplicates} fetches"
+        " ({duplicate_rate:.0%}) brought nothing new.\n".format(**counts)
+    )
+    for group in _one_of_each_host(clusters):
+        click.echo("  the same page:\n" + "".join(f"    {url}\n" for url in group))
+    click.echo(f"All of them: {folder / 'clusters.tsv'}\nNow with pages of your own:\n")
+    click.echo("  undust cluster crawl.warc.gz -o clusters.tsv\n  undust --help")
+
+
+def _one_of_each_host(clusters: "pa.Table") -> list[list[str]]:
+    """Choose clusters to show: for each combination of hosts the one with the shortest URLs."""
+    groups: dict[str, list[str]] = {}
+    for url, cluster in zip(clusters["url"].to_pylist(), clusters["cluster"].to_pylist(), strict=True):
+        groups.setdefault(cluster, []).append(url)
+    best: dict[tuple[str, ...], list[str]] = {}
+    for urls in sorted((urls for urls in groups.values() if len(urls) > 1), key=lambda urls: (len(str(urls)), urls)):
+        best.setdefault(tuple(url.split("/")[2] for url in urls), urls)
+    return list(best.values())[:SHOWN]
