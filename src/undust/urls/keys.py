@@ -1,4 +1,4 @@
-"""The keys of a URL and their values, the form in which rules speak of it (SPEC section 1)."""
+"""The keys of a URL and their values, the form in which rules speak of it (docs/urls.md)."""
 
 from collections import Counter
 from collections.abc import Iterable
