@@ -1,0 +1,1 @@
+"""Rules at work: the rule language, its two written forms, and sets of rules that normalize URLs."""
