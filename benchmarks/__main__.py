@@ -8,7 +8,7 @@ import platform
 from rich.console import Console
 from rich.table import Table
 
-NAMES = ("urls", "corpus")
+NAMES = ("urls", "text", "fingerprints", "corpus")
 
 
 def main() -> None:
