@@ -230,7 +230,50 @@ def test_the_api_gives_what_the_command_line_writes(run: Run, tmp_path: Path) ->
     assert fingerprints.equals(pq.read_table(tmp_path / "pages.parquet").cast(FINGERPRINTS))
     assert api.cluster(fingerprints).num_rows == 299
     assert set(api.__all__) <= set(dir(api))
-    assert all(getattr(api, name) is not None for name in api.__all__)
+    assert all(callable(getattr(api, name)) for name in api.__all__)
+    import undust.evaluate.report
+    import undust.learn.learner
+
+    assert callable(api.learn)
+    assert callable(api.evaluate)
+
+
+def test_rules_are_learned_evaluated_and_applied(run: Run, tmp_path: Path) -> None:
+    run("cluster", SAMPLE, "-o", tmp_path / "clusters.tsv", "-q")
+    code, out, _ = run("learn", tmp_path / "clusters.tsv", "-o", tmp_path / "rules.json", "--holdout", "0.5", "--json")
+    told = json.loads(out)
+    assert (code, told["rules"] > 0, told["holdout"]["pages_lost"]) == (0, True, 0)
+    code, out, _ = run("evaluate", tmp_path / "rules.json", tmp_path / "clusters.tsv", "--json")
+    found = json.loads(out)
+    wanted = "urls clusters duplicate_rate rules keys compression dup_reduction fpr pages_lost recall_of_possible"
+    assert set(wanted.split()) | {"macro", "sites"} <= found.keys()
+    assert found["compression"] > 0.2
+    assert "fetches saved" in run("evaluate", tmp_path / "rules.json", tmp_path / "clusters.tsv")[1]
+    pair = ["http://docs.test:8180/new", "http://www.docs.test:8180/new"]
+    code, out, _ = run("normalize", "-r", tmp_path / "rules.json", *pair)
+    assert (code, len(set(out.splitlines()))) == (0, 1)
+    assert len(set(run("normalize", "--key", "-r", tmp_path / "rules.json", *pair)[1].splitlines())) == 1
+    lines = undust("normalize", "-r", tmp_path / "rules.json", stdin="\n".join(pair).encode())
+    assert lines.stdout.decode() == out
+    code, out, _ = run("explain", "-r", tmp_path / "rules.json", *pair)
+    assert (code, "the same page" in out) == (0, True)
+    assert json.loads(run("explain", "-r", tmp_path / "rules.json", *pair, "--json")[1])["same"]
+
+
+def test_clusters_without_duplicates_give_no_rules_and_no_error(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "c.tsv").write_text("url\tcluster\nhttp://a.test/1\t1\nhttp://a.test/2\t2\n")
+    code, _, err = run("learn", tmp_path / "c.tsv", "-o", tmp_path / "rules.json")
+    assert (code, "no rules" in err) == (0, True)
+    assert run("normalize", "-r", tmp_path / "rules.json", "http://A.test") == (0, "http://a.test/\n", "")
+
+
+@pytest.mark.parametrize("content", [None, b"", b"{}", b'{"version": 9, "rules": []}', b"\xff\xfe"])
+def test_a_faulty_rule_file_is_exit_code_1_with_one_line(run: Run, tmp_path: Path, content: bytes | None) -> None:
+    if content is not None:
+        (tmp_path / "rules.json").write_bytes(content)
+    code, out, err = run("normalize", "-r", tmp_path / "rules.json", "http://a.test/")
+    assert (code, out, err.count("\n")) == (1, "", 1)
+    assert "rules.json: " in err
 
 
 def test_pages_come_from_stdin(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ def test_the_commands_of_the_readme_run(tmp_path: Path) -> None:
         done = subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, timeout=120, check=False)
         assert done.returncode == 0, (command, done.stderr)
     assert (tmp_path / "clusters.tsv").read_text().startswith("url\tcluster\n")
-    assert (tmp_path / "standard.txt").read_text() == "http://a.test/\n"
+    assert (tmp_path / "one.txt").read_text() == "http://a.test/\n"
 
 
 def test_the_python_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

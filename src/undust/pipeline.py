@@ -1,7 +1,7 @@
 """READ FIRST: the whole flow as function calls, from files to pages to fingerprints to clusters.
 
-    read_pages ──> usable_urls ──> fingerprint_pages ──> cluster_exact
-    files          pages           fingerprints          clusters
+    read_pages ──> usable_urls ──> fingerprint_pages ──> cluster_exact ──> Learner ──> RuleSet
+    files          pages           fingerprints          clusters          rules       normalized URLs
 
 Each step is a plain function from table to table; this module only puts them in a row. How input files are spread
 over processes is `parallel`'s business.
@@ -9,6 +9,7 @@ over processes is `parallel`'s business.
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -18,6 +19,11 @@ from undust import corpus, parallel
 from undust.corpus import Tally
 from undust.detect.exact import cluster_exact, fingerprint_pages
 from undust.errors import InputError, UsageError
+from undust.evaluate.report import evaluate
+from undust.evaluate.split import by_cluster as split_clusters
+from undust.learn.learner import Learner
+from undust.rules.files import loads
+from undust.rules.ruleset import RuleSet
 from undust.tables import FINGERPRINTS
 from undust.urls.batch import normalize_many
 
@@ -25,6 +31,19 @@ Input = str | os.PathLike[str]
 Progress = Callable[[Tally], None]
 
 METHODS = ("exact",)
+
+__all__ = [
+    "cluster",
+    "count_clusters",
+    "evaluate",
+    "fingerprint",
+    "fingerprint_batches",
+    "learn",
+    "load_rules",
+    "read_fingerprints",
+    "require_pages",
+    "split_clusters",
+]
 
 
 def fingerprint(
@@ -113,6 +132,22 @@ def count_clusters(clusters: pa.Table) -> dict[str, int | float]:
         "duplicate_rate": (urls - len(sizes)) / urls if urls else 0.0,
         "largest": pc.max(sizes).as_py() or 0,
     }
+
+
+def learn(clusters: pa.Table, *, max_fpr: float = 0.01, site: str = "domain") -> RuleSet:
+    """Learn how sites spell one page in several ways, from a table of clusters (`url`, `cluster`)."""
+    if site not in ("domain", "host"):
+        raise UsageError(f"unknown site {site!r}; one of domain, host")
+    return RuleSet(Learner(max_fpr=max_fpr, hosts=site == "host").learn(clusters))
+
+
+def load_rules(path: Input) -> RuleSet:
+    """Read a rule file."""
+    try:
+        text = Path(path).read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}; give a rule file") from error
+    return RuleSet(loads(text, os.fspath(path)))
 
 
 def usable_urls(pages: pa.RecordBatch, tally: Tally) -> pa.RecordBatch:

@@ -1,6 +1,7 @@
 """The Arrow schemas of the tables that flow: pages, fingerprints, clusters."""
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 PAGES = pa.schema(
     [
@@ -38,3 +39,18 @@ CLUSTERS = pa.schema(
         pa.field("cluster", pa.string(), nullable=False),
     ]
 )
+
+
+def one_row_each(clusters: pa.Table) -> pa.Table:
+    """Give each URL of a table of clusters once, sorted by URL, in the cluster that names it most often.
+
+    Of equals the first by name: the order of the rows must not matter. Rows without URL or cluster are left out.
+    """
+    table = pa.table({"url": clusters["url"], "cluster": clusters["cluster"].cast(pa.string())}).drop_null()
+    counted = table.group_by(["url", "cluster"]).aggregate([([], "count_all")])
+    chosen = counted.sort_by([("url", "ascending"), ("count_all", "descending"), ("cluster", "ascending")])
+    urls = chosen["url"].combine_chunks()
+    if len(urls) < 2:
+        return chosen.select(["url", "cluster"])
+    first = pa.concat_arrays([pa.array([True]), pc.not_equal(urls[1:], urls[:-1])])
+    return chosen.filter(first).select(["url", "cluster"])

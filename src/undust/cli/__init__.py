@@ -10,7 +10,7 @@ import click
 from undust import __version__
 from undust.errors import UndustError
 
-VERBS = ("fingerprint", "cluster", "normalize", "demo")
+VERBS = ("fingerprint", "cluster", "learn", "evaluate", "normalize", "explain", "demo")
 
 OVERVIEW = """Find duplicate web pages, and learn from them which URLs lead to the same page.
 
@@ -19,7 +19,8 @@ Examples:
   undust demo                                        the whole thing on a sample that ships with undust
   undust fingerprint crawl.warc.gz -o pages.parquet  content signatures of the pages of a crawl
   undust cluster pages.parquet -o clusters.parquet   which of them are duplicates
-  undust normalize HTTP://Example.com:80/%7Ebob/     a URL in its standard form
+  undust learn clusters.parquet -o rules.json        how its sites spell one page in many ways
+  undust normalize -r rules.json < urls.txt          one URL for each page
 """
 
 

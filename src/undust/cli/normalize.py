@@ -1,13 +1,16 @@
 """`undust normalize`: URLs in their standard form."""
 
 import sys
-from collections.abc import Iterator
-from typing import BinaryIO
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
 from undust.cli.talk import quiet_option, say
 from undust.errors import UrlError
+
+if TYPE_CHECKING:
+    from undust.urls.batch import NormalizedUrls
 
 BLOCK_BYTES = 2**22
 SHOWN = 10  # lines without a usable URL that are named; the rest are only counted
@@ -23,9 +26,11 @@ SHOWN = 10  # lines without a usable URL that are named; the rest are only count
     help="hashbang keeps #! routes; extended also lower-cases paths and drops index.html and the last slash,"
     " which loses pages on some sites.",
 )
+@click.option("-r", "--rules", metavar="RULES", help="Rule file: print the one URL to fetch for each page.")
+@click.option("--key", is_flag=True, help="Print keys, in which * stands for what does not matter.")
 @quiet_option
-def command(urls: tuple[str, ...], preset: str, quiet: bool) -> int:
-    """Print each URL in its standard form, on a line of its own.
+def command(urls: tuple[str, ...], preset: str, rules: str | None, key: bool, quiet: bool) -> int:
+    """Print each URL in its standard form, or as RULES say, on a line of its own.
 
     Without URL, lines are read from stdin and as many are written; a line that holds no usable URL stays as it is,
     and is counted on stderr.
@@ -33,33 +38,63 @@ def command(urls: tuple[str, ...], preset: str, quiet: bool) -> int:
     \b
     Examples:
       undust normalize 'HTTP://Example.com:80/a/../b?x=1#top'
-      undust normalize < urls.txt > normalized.txt
+      undust normalize -r rules.json < urls.txt > normalized.txt
     """
+    if rules is not None and preset != "standard":
+        raise click.UsageError("rules work on the standard form; leave --preset out")
     if urls and urls != ("-",):
-        return _normalize_given(urls, preset)
-    _normalize_stdin(preset, quiet=quiet)
+        return _normalize_given(urls, _one(preset, rules, key))
+    _normalize_stdin(_many(preset, rules, key), quiet=quiet)
     return 0
 
 
-def _normalize_given(urls: tuple[str, ...], preset: str) -> int:
-    from undust.urls.normalize import PRESETS, normalize  # one URL should not wait for Arrow and Numba
+def _one(preset: str, rules: str | None, key: bool) -> Callable[[str], str]:
+    """Give the function for one URL, which should not wait for Arrow and Numba."""
+    if rules is not None:
+        from undust.pipeline import load_rules
 
+        rule_set = load_rules(rules)
+        return rule_set.key if key else rule_set.normalize
+    from undust.urls.normalize import PRESETS, normalize
+
+    return lambda url: normalize(url, PRESETS[preset])
+
+
+def _many(preset: str, rules: str | None, key: bool) -> Callable[[Any], "NormalizedUrls"]:
+    """Give the function for a column of URLs."""
+    from undust.urls.batch import NormalizedUrls, normalize_many
+    from undust.urls.normalize import PRESETS
+
+    if rules is None:
+        return lambda urls: normalize_many(urls, PRESETS[preset])
+    from undust.pipeline import load_rules
+
+    rule_set = load_rules(rules)
+
+    def by_rules(urls: Any) -> NormalizedUrls:
+        normal = normalize_many(urls)
+        made = rule_set.key_many(normal.urls) if key else rule_set.normalize_many(normal.urls)
+        return NormalizedUrls(pa.chunked_array([made]), normal.unusable, normal.problems)
+
+    import pyarrow as pa
+
+    return by_rules
+
+
+def _normalize_given(urls: tuple[str, ...], normalize: Callable[[str], str]) -> int:
     code = 0
     for url in urls:
         try:
-            click.echo(normalize(url, PRESETS[preset]))
+            click.echo(normalize(url))
         except UrlError as error:
             say(f"undust: {error}")
             code = error.exit_code
     return code
 
 
-def _normalize_stdin(preset: str, *, quiet: bool) -> None:
-    from undust.urls.batch import normalize_many
+def _normalize_stdin(normalize: Callable[[Any], "NormalizedUrls"], *, quiet: bool) -> None:
     from undust.urls.lines import normalize_lines
-    from undust.urls.normalize import PRESETS
 
-    steps = PRESETS[preset]
     line, unusable, listed = 1, 0, 0
     for block, whole in _blocks(sys.stdin.buffer):
         if not whole:  # part of a line that is too long to be a URL
@@ -67,7 +102,7 @@ def _normalize_stdin(preset: str, *, quiet: bool) -> None:
             unusable += block.endswith(b"\n")
             line += block.endswith(b"\n")
             continue
-        normal = normalize_lines(block, lambda urls: normalize_many(urls, steps))
+        normal = normalize_lines(block, normalize)
         sys.stdout.buffer.write(normal.text)
         sys.stdout.buffer.flush()
         for place, why in normal.problems[: SHOWN - listed]:

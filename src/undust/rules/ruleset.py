@@ -1,11 +1,13 @@
 """A set of rules at work: the URL to fetch, the key that duplicates share, and why."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from undust.errors import UrlError
+from undust.outputs import write_whole
 from undust.rules.apply import Applied, apply, fit
+from undust.rules.files import dumps
 from undust.rules.matcher import Decision
 from undust.rules.rule import Rule
 from undust.urls.keys import keys
@@ -28,6 +30,18 @@ class Explanation:
     matched: tuple[tuple[str, str], ...]
     """Keys of the rule's context, and the values that they have in this URL; ⊥ where they have none."""
 
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "given": self.given,
+            "standard": self.standard,
+            "url": self.url,
+            "key": self.key,
+            "site": self.site,
+            "rule": None if self.rule is None else str(self.rule),
+            "matched": dict(self.matched),
+        }
+
     def __str__(self) -> str:
         lines = [self.given, f"  site      {self.site}", f"  standard  {self.standard}"]
         if self.rule is None:
@@ -36,6 +50,14 @@ class Explanation:
             lines.append(f"  rule      {self.rule}")
             lines += [f"  because   {key} is {value}" for key, value in self.matched]
         return "\n".join([*lines, f"  key       {self.key}", f"  fetch     {self.url}"])
+
+
+class Decided(NamedTuple):
+    """What a set of rules makes of many URLs."""
+
+    keys: list[str]
+    rules: Any
+    """Place of the rule that decided each, in the order of the set; -1 for none."""
 
 
 class RuleSet:
@@ -72,6 +94,10 @@ class RuleSet:
         """Give what all URLs of the page share, with `*` for what does not matter. Not always a URL to fetch."""
         return self._decide(normalize(url))[0].key
 
+    def save(self, path: str, about: Mapping[str, Any] | None = None) -> None:
+        """Write the rules to a file, whole or not at all; `undust.load_rules` reads them."""
+        write_whole(path, dumps(self, about).encode())
+
     def same(self, a: str, b: str) -> bool:
         """Tell whether two URLs lead to the same page, as far as the rules know."""
         return self.key(a) == self.key(b)
@@ -94,6 +120,15 @@ class RuleSet:
     def key_many(self, urls: Any) -> Any:
         """Give the key for each URL of a column: Arrow, null if unusable."""
         return self._many(urls, 1)
+
+    def decide_many(self, urls: Any) -> "Decided":
+        """Give keys and the rules that decided, for a list or column of URLs in standard form."""
+        import numpy as np
+
+        places = {id(rule): place for place, rule in enumerate(self)}
+        decided = [self._decide(str(url)) for url in urls]
+        rules = [-1 if rule is None else places[id(rule)] for _, rule in decided]
+        return Decided([applied.key for applied, _ in decided], np.array(rules, np.int32))
 
     def _many(self, urls: Any, which: int) -> Any:
         import pyarrow as pa

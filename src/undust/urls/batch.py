@@ -54,7 +54,7 @@ class SplitUrls:
 
     def part(self, which: int) -> pa.StringArray:
         """Give a part of each URL (`spans.HOST`, …), null where it is absent."""
-        return self._gather(self.parts[:, 2 * which].copy(), self.parts[:, 2 * which + 1].copy())
+        return self.gather(self.parts[:, 2 * which].copy(), self.parts[:, 2 * which + 1].copy())
 
     def values(self, key: Key) -> pa.StringArray:
         """Give the value of a key for each URL, null where it is absent (⊥)."""
@@ -73,7 +73,7 @@ class SplitUrls:
                 return self.part(getattr(spans, part.upper()))
             case _:
                 raise UrlError(f"no such key: {key!r}")
-        return self._gather(starts, ends)
+        return self.gather(starts, ends)
 
     def sites(self) -> pa.StringArray:
         """Give the site of each URL; the URLs must be in standard form."""
@@ -84,7 +84,8 @@ class SplitUrls:
         address = pc.if_else(port.is_valid(), pc.binary_join_element_wise(host, port, ":"), host)
         return _by_host(address, _site_of_address)
 
-    def _gather(self, starts: npt.NDArray[np.int32], ends: npt.NDArray[np.int32]) -> pa.StringArray:
+    def gather(self, starts: npt.NDArray[np.int32], ends: npt.NDArray[np.int32]) -> pa.StringArray:
+        """Copy spans out as a column, null where a span is absent."""
         present = starts != spans.ABSENT
         out = np.empty(int((ends - starts)[present].sum(dtype=np.int64)), np.uint8)
         offsets = np.empty(len(starts) + 1, np.int32)

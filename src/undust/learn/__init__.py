@@ -1,0 +1,1 @@
+"""Clusters to rules: how each site spells one page in many ways."""

@@ -1,0 +1,224 @@
+"""Edits to rules: each combination of conditions that can occur becomes one rule with all the operations it calls for.
+
+Rules of a site are tried in order, and the first that holds decides; so what a rule denies need not be written in it,
+as the rules before it have taken those URLs.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from undust.learn.edits import Edit
+from undust.learn.scopes import Condition, Test
+from undust.learn.state import IGNORED
+from undust.rules.rule import Rule
+from undust.rules.values import ABSENT, ANY, DROP, Copy, Ignore, Match, Operation, Pattern, Slot
+from undust.urls.keys import Key
+
+MAX_RULES = 200
+"""Rules of a site. A learner that needs more has not understood the site; the least valuable edits are left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """An accepted edit, spelled out: texts for codes, and what most URLs had where a value is ignored."""
+
+    key: Key
+    value: str | None
+    """The value that it changes; None for any."""
+    to: str | None
+    """What the value becomes; None for ⊥."""
+    ignored: bool
+    usual: str | None
+    conditions: tuple[Condition, ...]
+    token: str = ""
+    """A delimiter: only what comes after it is ignored."""
+
+
+_Question = tuple[Key, Test, str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """What a branch knows of the URLs in it, as answers to questions."""
+
+    answers: dict[_Question, bool] = field(default_factory=dict)
+    hidden: frozenset[_Question] = frozenset()
+    """Questions whose answer no context need tell."""
+
+    def ask(self, key: Key, test: Test, value: str = "") -> bool | None:
+        """Answer a question, if what is known does."""
+        known = self.answers.get((key, test, value))
+        if known is not None:
+            return known
+        for (other, kind, text), answer in self.answers.items():
+            if other == key and kind == "is" and answer:
+                if test == "is":
+                    return False  # it is something else
+                return (
+                    True if test == "present" else value in text if test == "has" else text.isascii() and text.isdigit()
+                )
+            if other == key and kind == "present" and not answer:
+                return False
+            if other == key and kind in ("digits", "has") and answer and test == "present":
+                return True
+        return None
+
+    def with_answer(self, question: _Question, answer: bool, *, shown: bool = True) -> "_Facts":
+        """Know one thing more."""
+        return _Facts({**self.answers, question: answer}, self.hidden if shown else self.hidden | {question})
+
+    def context(self) -> dict[Key, Match]:
+        """Write what is known for sure as a context; denials are left to the rules before."""
+        made: dict[Key, Match] = {}
+        for (key, test, value), answer in self.answers.items():
+            if (key, test, value) in self.hidden:
+                continue
+            if test == "is" and answer:
+                made[key] = Pattern((value,) if value else ())
+            elif test == "digits" and answer:
+                made.setdefault(key, Pattern((Slot("digits"),)))
+            elif test == "has" and answer:
+                made.setdefault(key, Pattern((Slot(), value, Slot())))
+            elif test == "present" and answer:
+                made.setdefault(key, ANY)
+        return made
+
+
+Rows = npt.NDArray[np.bool_]
+Ask = Callable[[Key, Test, str], Rows]
+"""Which of the training URLs answer a question with yes."""
+
+
+def compile_rules(site: str, steps: Sequence[Step], ask: Ask, *, sort_query: bool = False) -> list[Rule]:
+    """Put steps, which are taken one after the other, together into rules of which one at most is needed for a URL.
+
+    Combinations of conditions that no training URL shows get no rule of their own.
+    """
+    while True:
+        rules: list[Rule] = []
+        for rule in _cells(site, steps, ask, _Facts(), None, sort_query):
+            rules.append(rule)
+            if len(rules) > 4 * MAX_RULES:
+                break
+        needed = _prune(rules)
+        if len(needed) <= MAX_RULES and len(rules) <= 4 * MAX_RULES:
+            return needed
+        steps = steps[:-1]  # the last accepted is the least valuable
+
+
+def _cells(
+    site: str, steps: Sequence[Step], ask: Ask, facts: _Facts, rows: Rows | None, sort_query: bool
+) -> Iterator[Rule]:
+    outcome = _simulate(steps, facts)
+    if isinstance(outcome, dict):
+        yield Rule(site, facts.context(), outcome, sort_query)
+        return
+    yes = ask(*outcome)
+    there = yes if rows is None else yes & rows
+    others = ~yes if rows is None else ~yes & rows
+    if there.any():
+        yield from _cells(site, steps, ask, facts.with_answer(outcome, True), there, sort_query)
+    if others.any():
+        # Where nobody said yes, no rule before this one takes such URLs, and this one need not tell them apart.
+        yield from _cells(
+            site, steps, ask, facts.with_answer(outcome, False, shown=bool(there.any())), others, sort_query
+        )
+
+
+def _simulate(steps: Sequence[Step], facts: _Facts) -> dict[Key, Operation] | _Question:
+    """Take the steps for a URL of which only facts are known: its operations, or the question that is to be asked."""
+    made: dict[Key, Operation] = {}
+    gone_start: list[int] = []  # segments that left the path, by their first place
+    gone_end: list[int] = []
+    for step in steps:
+        key = _original(step.key, gone_start, gone_end)
+        holds: bool | None = True
+        for condition in step.conditions:
+            answer = facts.ask(condition.key, condition.test, condition.value)
+            if answer is None:
+                return condition.key, condition.test, condition.value
+            holds = holds and answer == condition.holds
+        if not holds or isinstance(made.get(key), type(DROP)):
+            continue
+        if step.value is not None:
+            now = made.get(key)
+            if now is not None:
+                holds = now == ((step.value,) if step.value else ())
+            else:
+                holds = facts.ask(key, "is", step.value)
+                if holds is None:
+                    return key, "is", step.value
+            if not holds:
+                continue
+        if step.token:
+            if made.get(key) is not None:
+                continue
+            divided = facts.ask(key, "has", step.token)
+            if divided is None:
+                return key, "has", step.token
+            if divided:
+                made[key] = (Copy(key, 0), step.token, Ignore(step.usual))
+        elif step.ignored:
+            made[key] = (Ignore(step.usual),)
+        elif step.to is None:
+            made[key] = DROP
+            if key.part == "path":
+                assert isinstance(key.name, int)  # noqa: S101 - segments are counted
+                (gone_start if key.name >= 0 else gone_end).append(key.name)
+        else:
+            made[key] = (step.to,) if step.to else ()
+    return made
+
+
+def _original(key: Key, gone_start: list[int], gone_end: list[int]) -> Key:
+    """Give the first place of a segment that is now at another, as those that left the path are counted no more."""
+    if key.part != "path" or not isinstance(key.name, int):
+        return key
+    place = key.name
+    for gone in sorted(gone_start) if place >= 0 else sorted(gone_end, reverse=True):
+        if place >= 0 and gone <= place:
+            place += 1
+        elif place < 0 and gone >= place:
+            place -= 1
+    return Key("path", place)
+
+
+def _prune(rules: list[Rule]) -> list[Rule]:
+    """Leave out rules that change nothing and stand in the way of no other."""
+    kept: list[Rule] = []
+    for place in range(len(rules) - 1, -1, -1):
+        rule = rules[place]
+        does_nothing = not rule.operations and not rule.sort_query
+        if does_nothing and not any(_may_meet(rule, later) and later.operations for later in kept):
+            continue
+        same = [later for later in kept if _may_meet(rule, later)]
+        if same and same[0].operations == rule.operations and set(same[0].context.items()) <= set(rule.context.items()):
+            continue  # the rule after it does the same for the same URLs
+        kept.insert(0, rule)
+    return kept
+
+
+def _may_meet(a: Rule, b: Rule) -> bool:
+    """Tell whether a URL may fit the contexts of both rules."""
+    for key in a.context.keys() & b.context.keys():
+        one, other = a.context[key], b.context[key]
+        if (one == ABSENT) != (other == ABSENT):
+            return False
+        if isinstance(one, Pattern) and isinstance(other, Pattern):
+            first, second = one.literal, other.literal
+            if first is not None and other.fit(first) is None:
+                return False
+            if second is not None and one.fit(second) is None:
+                return False
+    return True
+
+
+def spell(edit: Edit, conditions: tuple[Condition, ...], values: "Sequence[str | None]", usual: str | None) -> Step:
+    """Spell an edit out; `values` has the text of each code, the first of which is ⊥."""
+    value = None if edit.value is None else values[edit.value]
+    ignored = edit.to == IGNORED
+    to = None if ignored else values[edit.to]
+    return Step(edit.key, value, to, ignored, usual, conditions, edit.token)
