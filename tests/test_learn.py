@@ -2,6 +2,7 @@
 
 import json
 import random
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -32,7 +33,7 @@ def learned(*pairs: tuple[str, object]) -> RuleSet:
 
 
 PAGES = range(12)
-Pairs = list[tuple[str, object]]
+Pairs = Sequence[tuple[str, object]]
 FAMILIES: dict[str, tuple[Pairs, tuple[str, str]]] = {
     # name: (pairs of URLs and clusters to learn from, two URLs of a page that was not among them)
     "a session id": (

@@ -66,6 +66,13 @@ class Features:
             return np.concatenate([[False], pc.match_substring(self.site.values, value).to_numpy(False)])[codes]
         return self._looks(test)[codes]
 
+    def where(self, conditions: tuple[Condition, ...]) -> Mask:
+        """Tell for which URLs all conditions hold."""
+        rows = np.ones(len(self.site), np.bool_)
+        for condition in conditions:
+            rows &= self.ask(condition.key, condition.test, condition.value) == condition.holds
+        return rows
+
     def _codes(self, key: Key) -> Codes:
         if key.part == "path" and isinstance(key.name, int) and key.name < 0:
             return from_end(self.site.columns, self.site.depth, -key.name)

@@ -1,6 +1,6 @@
 """Where learning stands: the keys of URLs after the edits accepted so far, and what one more would change."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -28,12 +28,19 @@ class Merges:
     """Keys fewer, within clusters."""
     wrong: int
     """Clusters that were apart and are no longer."""
+    joined: int
+    """Keys, counted in each cluster that has them, that come together with another."""
     clusters: int
     """Clusters in which keys become fewer."""
     right_rows: Mask
     """URLs that meet another key of their own cluster."""
     wrong_rows: Mask
     """URLs that meet another cluster."""
+
+    def without_rows(self) -> "Merges":
+        """Keep the counts only, for many of them at once."""
+        none = np.zeros(0, np.bool_)
+        return replace(self, right_rows=none, wrong_rows=none)
 
 
 class State:
@@ -116,6 +123,7 @@ class State:
         return Merges(
             gained,
             int(np.maximum(wrong, 0).sum()),
+            int((np.bincount(new[_first_rows(old)], minlength=len(new_sizes)) > 1)[new[first]].sum()),
             len(np.unique(clusters[first][right_items])),
             right_items[items],
             (wrong > 0)[new],
