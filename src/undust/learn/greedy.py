@@ -129,7 +129,9 @@ class Greedy:
             return 0.0
         # How often edits of this family are wrong on this site, before this one is looked at.
         risk = wrong + 2 * prior.get(candidate.edit.family, 0.25) * (0.5 if candidate.edit.token else 1)
-        return (merges.gained - RISK_WEIGHT * risk) / (1 + 0.5 * len(conditions))
+        # What several clusters show is more likely to hold for the next one.
+        general = merges.clusters / (merges.clusters + 1)
+        return general * (merges.gained - RISK_WEIGHT * risk) / (1 + 0.5 * len(conditions))
 
 
 def _noise(candidates: list[Candidate], urls: int) -> float:
