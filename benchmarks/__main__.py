@@ -8,7 +8,7 @@ import platform
 from rich.console import Console
 from rich.table import Table
 
-NAMES = ("urls", "text", "fingerprints", "corpus")
+NAMES = ("urls", "corpus", "text", "fingerprints", "duplicates")
 
 
 def main() -> None:
