@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+from itertools import pairwise
 from pathlib import Path
 
 import click
@@ -15,8 +16,8 @@ def command_line() -> str:
     """The help of every verb."""
     parts = [
         "# Command line\n",
-        "Results go to stdout and to files, talk to stderr. Exit code 0 is success, 2 wrong usage, 1 anything else, with\n"
-        "one line that says where, what, and what to do.\n",
+        "Results go to stdout and to files, talk to stderr. Exit code 0 is success, 2 wrong usage, 1 anything else,\n"
+        "with one line that says where, what, and what to do.\n",
         _help([]),
     ]
     parts += [f"## undust {verb}\n\n{_help([verb])}" for verb in cli.VERBS]
@@ -27,7 +28,7 @@ def settings_and_errors() -> str:
     """Every setting with its default and its reason; every error."""
     parts = ["# Settings and errors\n", "## Settings\n", "`undust.settings`; what each is by default, and why.\n"]
     body = ast.parse(inspect.getsource(settings)).body
-    for node, after in zip(body, body[1:], strict=False):
+    for node, after in pairwise(body):
         if isinstance(node, ast.Assign) and isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
             (target,) = node.targets
             value = getattr(settings, ast.unparse(target))

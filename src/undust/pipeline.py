@@ -1,10 +1,10 @@
 """READ FIRST: the whole flow as function calls, from files to pages to fingerprints to clusters.
 
-    read_pages ──> usable_urls ──> fingerprint_pages ──> cluster_exact ──> Learner ──> RuleSet
-    files          pages           fingerprints          clusters          rules       normalized URLs
+    read_pages ──> usable_urls ──> PageFingerprints ──> cluster_exact ──> Learner ──> RuleSet
+    files          pages           fingerprints         clusters          rules       normalized URLs
 
-Each step is a plain function from table to table; this module only puts them in a row. How input files are spread
-over processes is `parallel`'s business.
+Each step goes from table to table; this module only puts them in a row. How they are spread over threads and processes
+is `parallel`'s business.
 """
 
 import os
@@ -17,7 +17,9 @@ import pyarrow.compute as pc
 
 from undust import corpus, parallel
 from undust.corpus import Tally
-from undust.detect.exact import cluster_exact, fingerprint_pages
+from undust.detect.exact import cluster_exact
+from undust.detect.fingerprints_parameters import SignatureParameters
+from undust.detect.pages import PageFingerprints
 from undust.errors import InputError, UsageError
 from undust.evaluate.report import evaluate
 from undust.evaluate.split import by_cluster as split_clusters
@@ -48,48 +50,73 @@ __all__ = [
 
 def fingerprint(
     *inputs: Input,
+    content: str = "all",
+    exact_only: bool = False,
+    parameters: SignatureParameters | None = None,
     jobs: int | None = None,
     tally: Tally | None = None,
     any_status: bool = False,
     base_url: str | None = None,
 ) -> pa.Table:
-    """Read pages from files and give their fingerprints as one table (`undust.tables.FINGERPRINTS`).
+    """Read pages from files and give their fingerprints as one table.
 
-    `tally`, if given, is told what was read, skipped and damaged. `jobs` is how many files are read at once.
+    `content` says which part of a page counts (`all` or `main`); with `exact_only` only bodies are looked at. `tally`,
+    if given, is told what was read, skipped and damaged. `jobs` is how many cores are used.
     """
-    tally = Tally() if tally is None else tally
-    batches = fingerprint_batches(inputs, tally=tally, jobs=jobs, any_status=any_status, base_url=base_url)
-    return pa.Table.from_batches(batches, FINGERPRINTS)
+    made = PageFingerprints(content, exact_only, parameters or SignatureParameters())
+    batches = fingerprint_batches(
+        inputs,
+        made,
+        tally=Tally() if tally is None else tally,
+        jobs=jobs,
+        any_status=any_status,
+        base_url=base_url,
+    )
+    return pa.Table.from_batches(batches, made.schema)
 
 
 def fingerprint_batches(
     inputs: Sequence[Input],
+    made: PageFingerprints | None = None,
     *,
     tally: Tally,
     jobs: int | None = None,
     any_status: bool = False,
     base_url: str | None = None,
     progress: Progress = lambda tally: None,
+    keep: Path | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    """Give the same in batches, in the order of the inputs, in memory that does not grow with them."""
+    """Give the same in batches, in the order of the inputs, in memory that does not grow with them.
+
+    Several files go to several processes, one file to several threads. `keep` is a folder for what is done of several
+    files, from which a run that was interrupted goes on.
+    """
     files = corpus.list_inputs(inputs)
-    workers = min(jobs or os.cpu_count() or 1, len(files))
-    options: dict[str, Any] = {"any_status": any_status, "base_url": base_url}
-    if workers > 1 and "-" not in files:
-        yield from parallel.in_processes(fingerprint_file, files, options, workers, tally, progress)
+    cores = jobs or os.cpu_count() or 1
+    options: dict[str, Any] = {"made": made or PageFingerprints(), "any_status": any_status, "base_url": base_url}
+    if len(files) > 1 and "-" not in files:
+        yield from parallel.in_processes(
+            fingerprint_file, files, options, min(cores, len(files)), tally, progress, keep
+        )
         return
     for file in files:
-        for batch in fingerprint_file(file, tally, **options):
+        for batch in fingerprint_file(file, tally, **options, threads=cores):
             yield batch
             progress(tally)
 
 
 def fingerprint_file(
-    file: str, tally: Tally, any_status: bool = False, base_url: str | None = None
+    file: str,
+    tally: Tally,
+    made: PageFingerprints,
+    any_status: bool = False,
+    base_url: str | None = None,
+    threads: int = 1,
 ) -> Iterator[pa.RecordBatch]:
     """Read the pages of one input and give their fingerprints."""
-    for pages in corpus.read_one(file, tally=tally, any_status=any_status, base_url=base_url):
-        yield fingerprint_pages(usable_urls(pages, tally))
+    pages = corpus.read_one(file, tally=tally, any_status=any_status, base_url=base_url)
+    usable = (usable_urls(batch, tally) for batch in pages)
+    yield from parallel.in_threads(made.of, usable, 1 if made.exact_only else threads)
 
 
 def read_fingerprints(
@@ -107,8 +134,9 @@ def read_fingerprints(
     raw = [file for file in files if file not in ready]
     found = [corpus.read_fingerprints(file, tally=tally) for file in ready]
     if raw:
+        exact = PageFingerprints(exact_only=True)
         batches = fingerprint_batches(
-            raw, tally=tally, jobs=jobs, any_status=any_status, base_url=base_url, progress=progress
+            raw, exact, tally=tally, jobs=jobs, any_status=any_status, base_url=base_url, progress=progress
         )
         found.append(pa.Table.from_batches(batches, FINGERPRINTS))
     return pa.concat_tables(found)

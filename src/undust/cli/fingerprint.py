@@ -1,20 +1,32 @@
 """`undust fingerprint`: files in, content signatures of their pages out."""
 
+from pathlib import Path
+
 import click
 
 from undust.cli.reading import inputs_argument, reading_options
-from undust.cli.talk import json_option, progress, quiet_option, summarize
+from undust.cli.talk import announce_compiling, json_option, progress, quiet_option, summarize
 
 
 @click.command("fingerprint", short_help="Content signatures of the pages in files.")
 @inputs_argument
 @click.option("-o", "--output", required=True, metavar="FILE", help="Ends in .parquet, .jsonl, .csv or .tsv (or .gz).")
+@click.option(
+    "--content",
+    type=click.Choice(["all", "main"]),
+    default="all",
+    show_default=True,
+    help="Which text of a page counts: all of it, or its main content without navigation and the like.",
+)
+@click.option("--exact-only", is_flag=True, help="Digests of bodies only; the text is not looked at.")
 @reading_options
 @quiet_option
 @json_option
 def command(
     inputs: tuple[str, ...],
     output: str,
+    content: str,
+    exact_only: bool,
     jobs: int | None,
     any_status: bool,
     base_url: str | None,
@@ -26,19 +38,32 @@ def command(
     INPUT is any of WARC (.gz, .zst), WACZ, CDX, CDXJ, JSONL, CSV, TSV, Parquet, a folder of HTML files, or - for
     stdin; what it is, its content says. Rows need a column url and one of html, text, digest, cluster.
 
+    With several files, what is done of each is kept in FILE.parts until all are done: a run that was interrupted goes
+    on where it was.
+
     \b
     Examples:
       undust fingerprint crawl.warc.gz -o pages.parquet
       undust fingerprint *.cdx.gz more.jsonl -o pages.parquet --jobs 4
       undust fingerprint site/ --base-url https://example.com/ -o pages.parquet
     """
+    announce_compiling(quiet=quiet)
     from undust import corpus, pipeline
-    from undust.tables import FINGERPRINTS
+    from undust.detect.pages import PageFingerprints
 
     tally = corpus.Tally()
-    with corpus.TableWriter(output, FINGERPRINTS) as writer, progress(inputs, quiet=quiet) as moved:
+    made = PageFingerprints(content, exact_only)
+    aside = Path(f"{output}.parts") if output != "-" else None
+    with corpus.TableWriter(output, made.schema) as writer, progress(inputs, quiet=quiet) as moved:
         for batch in pipeline.fingerprint_batches(
-            inputs, tally=tally, jobs=jobs, any_status=any_status, base_url=base_url, progress=moved
+            inputs,
+            made,
+            tally=tally,
+            jobs=jobs,
+            any_status=any_status,
+            base_url=base_url,
+            progress=moved,
+            keep=aside,
         ):
             writer.write(batch)
         pipeline.require_pages(tally, inputs)

@@ -37,6 +37,14 @@ def summarize(tally: "Tally", *, quiet: bool, as_json: bool, **more: Any) -> Non
         say(tally.summary(), quiet=quiet)
 
 
+def announce_compiling(*, quiet: bool) -> None:
+    """Say, if a terminal looks on, why the first run takes some seconds. To be called before kernels are imported."""
+    if not quiet and sys.stderr.isatty():
+        from undust.kernels.compiling import announce
+
+        announce(lambda: say("compiling kernels, once on this machine …"))
+
+
 @contextlib.contextmanager
 def progress(inputs: Sequence[str], *, quiet: bool) -> Iterator[Callable[["Tally"], None]]:
     """Show how much of the inputs was read, if stderr is a terminal; give the function that moves the bar."""
