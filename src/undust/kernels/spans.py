@@ -3,11 +3,16 @@
 What `undust.urls.parse.split`, `split_path` and `split_query` do for one URL, without an object for any.
 """
 
-import numba as nb
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
+from undust.kernels.compiling import kernel, part
 from undust.settings import MAX_ARGUMENTS, MAX_URL_BYTES
+
+_BYTES, _INTS = "Array(uint8, 1, 'C', readonly=True)", "Array(int32, 1, 'C', readonly=True)"
+_TOKENS = "Array(int32, 2, 'C', readonly=True)"
 
 Int32s = npt.NDArray[np.int32]
 
@@ -20,14 +25,14 @@ for _letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+.
     _SCHEME_BYTE[ord(_letter)] = True
 
 
-@nb.njit(cache=True, nogil=True, inline="always")
-def _span(spans, row, which, start, end):  # type: ignore[no-untyped-def]
+@part
+def _span(spans: Any, row: Any, which: Any, start: Any, end: Any) -> Any:
     spans[row, 2 * which] = start
     spans[row, 2 * which + 1] = end
 
 
-@nb.njit(cache=True, nogil=True)
-def _parts(data, start, end, parts, row):  # type: ignore[no-untyped-def]
+@part
+def _parts(data: Any, start: Any, end: Any, parts: Any, row: Any) -> Any:
     """Write the spans of the seven parts of one URL; tell whether it has a scheme and an authority."""
     for which in range(14):
         parts[row, which] = ABSENT
@@ -72,8 +77,8 @@ def _parts(data, start, end, parts, row):  # type: ignore[no-untyped-def]
     return True
 
 
-@nb.njit(cache=True, nogil=True, inline="always")
-def _token(tokens, m, kind, name, name_end, value, value_end):  # type: ignore[no-untyped-def]
+@part
+def _token(tokens: Any, m: Any, kind: Any, name: Any, name_end: Any, value: Any, value_end: Any) -> Any:
     tokens[m, 0] = kind
     tokens[m, 1] = 1
     tokens[m, 2] = name
@@ -82,8 +87,8 @@ def _token(tokens, m, kind, name, name_end, value, value_end):  # type: ignore[n
     tokens[m, 5] = value_end
 
 
-@nb.njit(cache=True, nogil=True)
-def _number_repeats(data, tokens, first, m):  # type: ignore[no-untyped-def]
+@part
+def _number_repeats(data: Any, tokens: Any, first: Any, m: Any) -> Any:
     """Number the last token among those of its kind and name in this URL, from 1."""
     start, size = tokens[m, 2], tokens[m, 3] - tokens[m, 2]
     for k in range(m - 1, first - 1, -1):
@@ -99,8 +104,8 @@ def _number_repeats(data, tokens, first, m):  # type: ignore[no-untyped-def]
                 return
 
 
-@nb.njit(cache=True, nogil=True)
-def _params(data, semicolon, end, tokens, first, m, budget):  # type: ignore[no-untyped-def]
+@part
+def _params(data: Any, semicolon: Any, end: Any, tokens: Any, first: Any, m: Any, budget: Any) -> Any:
     """Write the parameters of a segment; give the place after the last, or -1 if they are none."""
     before = m
     i = semicolon
@@ -120,8 +125,8 @@ def _params(data, semicolon, end, tokens, first, m, budget):  # type: ignore[no-
     return m
 
 
-@nb.njit(cache=True, nogil=True)
-def _segments(data, i, end, tokens, first, m):  # type: ignore[no-untyped-def]
+@part
+def _segments(data: Any, i: Any, end: Any, tokens: Any, first: Any, m: Any) -> Any:
     budget = MAX_ARGUMENTS
     while i < end:
         i += 1
@@ -142,8 +147,8 @@ def _segments(data, i, end, tokens, first, m):  # type: ignore[no-untyped-def]
     return m
 
 
-@nb.njit(cache=True, nogil=True)
-def _arguments(data, start, end, tokens, first, m):  # type: ignore[no-untyped-def]
+@part
+def _arguments(data: Any, start: Any, end: Any, tokens: Any, first: Any, m: Any) -> Any:
     pieces = 1
     named = False
     for i in range(start, end):
@@ -174,8 +179,8 @@ def _arguments(data, start, end, tokens, first, m):  # type: ignore[no-untyped-d
         i += 1
 
 
-@nb.njit(cache=True, nogil=True)
-def split_column(data, offsets, first_row, parts, tokens, token_offsets):  # type: ignore[no-untyped-def]
+@kernel(f"int64({_BYTES}, {_INTS}, int64, int32[:, ::1], int32[:, ::1], int32[::1])")
+def split_column(data: Any, offsets: Any, first_row: Any, parts: Any, tokens: Any, token_offsets: Any) -> Any:
     """Split the URLs of a column from `first_row` on; give the first row for which `tokens` had no room.
 
     `parts[row]` holds start and end of the seven parts, a row of `tokens` holds kind, nth of its name, start
@@ -200,8 +205,8 @@ def split_column(data, offsets, first_row, parts, tokens, token_offsets):  # typ
     return rows
 
 
-@nb.njit(cache=True, nogil=True)
-def find_segment(token_offsets, tokens, position, starts, ends):  # type: ignore[no-untyped-def]
+@kernel(f"void({_INTS}, {_TOKENS}, int64, int32[::1], int32[::1])")
+def find_segment(token_offsets: Any, tokens: Any, position: Any, starts: Any, ends: Any) -> Any:
     """Write for each URL the span of its path segment at a position, counted from the end if negative."""
     for row in range(len(token_offsets) - 1):
         first, last = token_offsets[row], token_offsets[row + 1]
@@ -216,8 +221,10 @@ def find_segment(token_offsets, tokens, position, starts, ends):  # type: ignore
                 skip -= 1
 
 
-@nb.njit(cache=True, nogil=True)
-def find_named(data, token_offsets, tokens, kind, name, nth, starts, ends):  # type: ignore[no-untyped-def]
+@kernel(f"void({_BYTES}, {_INTS}, {_TOKENS}, int64, {_BYTES}, int64, int32[::1], int32[::1])")
+def find_named(
+    data: Any, token_offsets: Any, tokens: Any, kind: Any, name: Any, nth: Any, starts: Any, ends: Any
+) -> Any:
     """Write for each URL the span of the parameter or argument of a name."""
     size = len(name)
     for row in range(len(token_offsets) - 1):
@@ -237,8 +244,8 @@ def find_named(data, token_offsets, tokens, kind, name, nth, starts, ends):  # t
                 break
 
 
-@nb.njit(cache=True, nogil=True)
-def gather(data, starts, ends, out, out_offsets):  # type: ignore[no-untyped-def]
+@kernel(f"void({_BYTES}, {_INTS}, {_INTS}, uint8[::1], int32[::1])")
+def gather(data: Any, starts: Any, ends: Any, out: Any, out_offsets: Any) -> Any:
     """Copy the span of each row to `out`, nothing where it is absent."""
     o = 0
     out_offsets[0] = 0

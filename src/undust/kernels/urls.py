@@ -4,11 +4,15 @@ A row that needs more (IDNA, IPv6, user information, control characters, an erro
 scalar function: `PUNT` in `status`. What is not punted is byte for byte what the scalar function gives.
 """
 
-import numba as nb
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
+from undust.kernels.compiling import kernel, part
 from undust.settings import MAX_URL_BYTES
+
+_BYTES, _INTS = "Array(uint8, 1, 'C', readonly=True)", "Array(int32, 1, 'C', readonly=True)"
 
 Bytes = npt.NDArray[np.uint8]
 Int32s = npt.NDArray[np.int32]
@@ -50,16 +54,16 @@ for _value, _digit in enumerate("0123456789abcdef"):
 _DIGITS = np.frombuffer(b"0123456789ABCDEF", np.uint8)
 
 
-@nb.njit(cache=True, nogil=True, inline="always")
-def _escape(byte, out, o):  # type: ignore[no-untyped-def]
+@part
+def _escape(byte: Any, out: Any, o: Any) -> Any:
     out[o] = 37
     out[o + 1] = _DIGITS[byte >> 4]
     out[o + 2] = _DIGITS[byte & 15]
     return o + 3
 
 
-@nb.njit(cache=True, nogil=True, inline="always")
-def _percent(data, i, end, out, o):  # type: ignore[no-untyped-def]
+@part
+def _percent(data: Any, i: Any, end: Any, out: Any, o: Any) -> Any:
     """Mend the escape at `i`; give the next places to read and to write."""
     if i + 2 < end:
         high, low = _HEX[data[i + 1]], _HEX[data[i + 2]]
@@ -72,8 +76,8 @@ def _percent(data, i, end, out, o):  # type: ignore[no-untyped-def]
     return i + 1, _escape(37, out, o)
 
 
-@nb.njit(cache=True, nogil=True)
-def _dotted_quad(out, start, end):  # type: ignore[no-untyped-def]
+@part
+def _dotted_quad(out: Any, start: Any, end: Any) -> Any:
     """Tell whether a host is an IPv4 address in its normal spelling."""
     numbers, value, digits = 1, 0, 0
     for i in range(start, end):
@@ -93,8 +97,8 @@ def _dotted_quad(out, start, end):  # type: ignore[no-untyped-def]
     return numbers == 4 and digits > 0
 
 
-@nb.njit(cache=True, nogil=True)
-def _authority(data, i, end, out, o, default_port):  # type: ignore[no-untyped-def]
+@part
+def _authority(data: Any, i: Any, end: Any, out: Any, o: Any, default_port: Any) -> Any:
     """Write host and port; give the next places to read and to write, or a negative place to give up."""
     start = o
     last = o  # where the last label begins
@@ -130,8 +134,8 @@ def _authority(data, i, end, out, o, default_port):  # type: ignore[no-untyped-d
     return i, o
 
 
-@nb.njit(cache=True, nogil=True, inline="always")
-def _end_segment(out, path, segment, o):  # type: ignore[no-untyped-def]
+@part
+def _end_segment(out: Any, path: Any, segment: Any, o: Any) -> Any:
     """Take back a dot segment (RFC 3986 section 5.2.4). `path` is the place after the path's first slash."""
     size = o - segment
     if size == 1 and out[segment] == 46:
@@ -146,8 +150,8 @@ def _end_segment(out, path, segment, o):  # type: ignore[no-untyped-def]
     return o
 
 
-@nb.njit(cache=True, nogil=True)
-def _path(data, i, end, out, o):  # type: ignore[no-untyped-def]
+@part
+def _path(data: Any, i: Any, end: Any, out: Any, o: Any) -> Any:
     out[o] = 47
     o += 1
     if i < end and data[i] == 47:
@@ -181,8 +185,8 @@ def _path(data, i, end, out, o):  # type: ignore[no-untyped-def]
     return i, _end_segment(out, path, segment, o)
 
 
-@nb.njit(cache=True, nogil=True)
-def _query(data, i, end, out, o):  # type: ignore[no-untyped-def]
+@part
+def _query(data: Any, i: Any, end: Any, out: Any, o: Any) -> Any:
     out[o] = 63
     o += 1
     i += 1
@@ -205,8 +209,8 @@ def _query(data, i, end, out, o):  # type: ignore[no-untyped-def]
     return i, o
 
 
-@nb.njit(cache=True, nogil=True)
-def _one(data, i, end, out, o):  # type: ignore[no-untyped-def]
+@part
+def _one(data: Any, i: Any, end: Any, out: Any, o: Any) -> Any:
     """Normalize data[i:end] to out[o:]; give the place after it, or -1 to punt."""
     if end - i < 8 or end - i > MAX_URL_BYTES or data[i] <= 32 or data[end - 1] <= 32:
         return -1
@@ -235,8 +239,8 @@ def _one(data, i, end, out, o):  # type: ignore[no-untyped-def]
     return o if i >= 0 else -1
 
 
-@nb.njit(cache=True, nogil=True)
-def normalize_column(data, offsets, out, out_offsets, status):  # type: ignore[no-untyped-def]
+@kernel(f"void({_BYTES}, {_INTS}, uint8[::1], int32[::1], uint8[::1])")
+def normalize_column(data: Any, offsets: Any, out: Any, out_offsets: Any, status: Any) -> Any:
     """Normalize each URL of a column; `out` needs room for three bytes for each of `data` and 16 a row.
 
     A punted row is left empty in `out`. The bytes written are `out[: out_offsets[-1]]`.
