@@ -1,7 +1,7 @@
 """READ FIRST: the whole flow as function calls, from files to pages to fingerprints to clusters.
 
-    read_pages ──> usable_urls ──> PageFingerprints ──> cluster_exact ──> Learner ──> RuleSet
-    files          pages           fingerprints         clusters          rules       normalized URLs
+    read_pages ──> usable_urls ──> PageFingerprints ──> cluster_exact, near_clusters ──> Learner ──> RuleSet
+    files          pages           fingerprints         clusters                         rules       normalized URLs
 
 Each step goes from table to table; this module only puts them in a row. How they are spread over threads and processes
 is `parallel`'s business.
@@ -19,6 +19,7 @@ from undust import corpus, parallel
 from undust.corpus import Tally
 from undust.detect.exact import cluster_exact
 from undust.detect.fingerprints_parameters import SignatureParameters
+from undust.detect.near import near_clusters
 from undust.detect.pages import PageFingerprints
 from undust.errors import InputError, UsageError
 from undust.evaluate.report import evaluate
@@ -26,13 +27,12 @@ from undust.evaluate.split import by_cluster as split_clusters
 from undust.learn.learner import Learner
 from undust.rules.files import loads
 from undust.rules.ruleset import RuleSet
-from undust.tables import FINGERPRINTS
 from undust.urls.batch import normalize_many
 
 Input = str | os.PathLike[str]
 Progress = Callable[[Tally], None]
 
-METHODS = ("exact",)
+METHODS = ("exact", "simhash", "minhash", "cascade")
 
 __all__ = [
     "cluster",
@@ -123,6 +123,7 @@ def read_fingerprints(
     inputs: Sequence[Input],
     *,
     tally: Tally,
+    exact_only: bool = True,
     jobs: int | None = None,
     any_status: bool = False,
     base_url: str | None = None,
@@ -132,21 +133,39 @@ def read_fingerprints(
     files = corpus.list_inputs(inputs)
     ready = [file for file in files if corpus.is_fingerprints(file)]
     raw = [file for file in files if file not in ready]
-    found = [corpus.read_fingerprints(file, tally=tally) for file in ready]
+    read = corpus.read_fingerprints if exact_only else corpus.read_signatures
+    found = [read(file, tally=tally) for file in ready]
     if raw:
-        exact = PageFingerprints(exact_only=True)
+        made = PageFingerprints(exact_only=exact_only)
         batches = fingerprint_batches(
-            raw, exact, tally=tally, jobs=jobs, any_status=any_status, base_url=base_url, progress=progress
+            raw, made, tally=tally, jobs=jobs, any_status=any_status, base_url=base_url, progress=progress
         )
-        found.append(pa.Table.from_batches(batches, FINGERPRINTS))
+        found.append(pa.Table.from_batches(batches, made.schema))
+    if not exact_only:
+        _require_alike(found)
     return pa.concat_tables(found)
 
 
-def cluster(fingerprints: pa.Table, *, method: str = "exact") -> pa.Table:
-    """Group the URLs of duplicate pages (`undust.tables.CLUSTERS`); a page without duplicates is a group of one."""
+def _require_alike(tables: Sequence[pa.Table]) -> None:
+    """Refuse tables whose signatures were made differently: comparing them would mean nothing."""
+    all_made = [SignatureParameters.from_metadata(table.schema.metadata, "fingerprints") for table in tables]
+    for made in all_made[1:]:
+        all_made[0].require_same(made, "one input", "another")
+
+
+def cluster(
+    fingerprints: pa.Table, *, method: str = "exact", by: str = "center", threshold: float = 0.8, distance: int = 3
+) -> pa.Table:
+    """Group the URLs of duplicate pages (`url`, `cluster`); a page without duplicates is a group of one.
+
+    `method` is `exact` (equal bodies), `simhash` (within `distance` bits), `minhash` (shingles with a Jaccard
+    similarity of at least `threshold`) or `cascade`; the last three also tell the `similarity` to the centre.
+    """
     if method not in METHODS:
         raise UsageError(f"unknown method {method!r}; one of {', '.join(METHODS)}")
-    return cluster_exact(fingerprints)
+    if method == "exact":
+        return cluster_exact(fingerprints)
+    return near_clusters(fingerprints, method, by=by, threshold=threshold, distance=distance)
 
 
 def count_clusters(clusters: pa.Table) -> dict[str, int | float]:

@@ -54,3 +54,20 @@ def one_row_each(clusters: pa.Table) -> pa.Table:
         return chosen.select(["url", "cluster"])
     first = pa.concat_arrays([pa.array([True]), pc.not_equal(urls[1:], urls[:-1])])
     return chosen.filter(first).select(["url", "cluster"])
+
+
+def latest(pages: pa.Table) -> pa.Table:
+    """Give each URL once, sorted by URL: its latest capture, by `time`.
+
+    Of equally late ones the first by `cluster` or `body_xxh3`, whichever there is: the order of rows must not matter.
+    """
+    tie = "cluster" if "body_xxh3" not in pages.schema.names else "body_xxh3"
+    keys = pa.table(
+        {"url": pages["url"], "time": pages["time"].cast(pa.int64()).fill_null(-(2**62)), "tie": pages[tie]}
+    )
+    order = pc.sort_indices(keys, [("url", "ascending"), ("time", "descending"), ("tie", "ascending")])
+    urls = pages["url"].take(order).combine_chunks()
+    if len(urls) < 2:
+        return pages.take(order)
+    first = pa.concat_arrays([pa.array([True]), pc.not_equal(urls[1:], urls[:-1])])
+    return pages.take(order.filter(first))

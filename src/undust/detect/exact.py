@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import xxhash
 
-from undust.tables import CLUSTERS, FINGERPRINTS
+from undust.tables import CLUSTERS, FINGERPRINTS, latest
 
 _HEX = np.frombuffer(b"0123456789abcdef", np.uint8)
 # What archives state for a body without bytes. Empty pages are not duplicates: nobody saw what is on them.
@@ -33,20 +33,8 @@ def cluster_exact(fingerprints: pa.Table) -> pa.Table:
     A page known by a digest only (CDX, revisit records) joins the pages that state the same digest.
     A URL that was captured several times counts as its latest capture. Rows come sorted by URL.
     """
-    signed = pa.table(
-        {
-            "url": fingerprints["url"],
-            "cluster": _signatures(fingerprints),
-            "time": fingerprints["time"].cast(pa.int64()).fill_null(-(2**62)),
-        }
-    )
-    # Latest first, and among equals the smallest signature: the order of the input must not matter.
-    ordered = signed.sort_by([("url", "ascending"), ("time", "descending"), ("cluster", "ascending")])
-    urls = ordered["url"].combine_chunks()
-    again = pc.equal(urls[1:], urls[:-1]) if len(urls) > 1 else pa.array([], pa.bool_())
-    latest = pa.concat_arrays([pa.array([False] * min(len(urls), 1), pa.bool_()), again])
-    kept = ordered.filter(pc.invert(latest))
-    return kept.select(CLUSTERS.names).cast(CLUSTERS)
+    signed = fingerprints.select(["url", "time"]).append_column("cluster", _signatures(fingerprints))
+    return latest(signed).select(CLUSTERS.names).cast(CLUSTERS)
 
 
 def plain_digest(digest: pa.ChunkedArray) -> pa.ChunkedArray:

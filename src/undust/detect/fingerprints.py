@@ -12,13 +12,14 @@ import xxhash
 from undust.detect.bags import Bags, count, flat_signatures, signature_key, top_terms
 from undust.detect.fingerprints_parameters import NONE, SignatureParameters
 from undust.detect.sentences import sentence_counts
+from undust.detect.shingles import shingle_sets
 from undust.detect.words import Words, buffers, normalized, split, text_digests
 from undust.detect.words_lexicon import Keywords, Lexicon
 from undust.errors import UsageError
 from undust.kernels.minhash import sketch_shingles
 from undust.kernels.simhash import PLANES, mix_hashes, simhash_rows
 
-SIGNATURES = ("exact", "simhash", "minhash", "bags", "sentences", "keywords")
+SIGNATURES = ("exact", "simhash", "minhash", "shingles", "bags", "sentences", "keywords")
 PIECE_BYTES = 3 << 17
 """Texts are worked on in pieces of this size, whose words fit into the processor's second-level cache."""
 
@@ -104,6 +105,7 @@ def schema(parameters: SignatureParameters, signatures: Collection[str] = SIGNAT
         "exact": [pa.field("text_xxh3", pa.binary(16))],
         "simhash": [pa.field("simhash", simhash)],
         "minhash": [pa.field("minhash", minhash)],
+        "shingles": [pa.field("shingles", pa.large_list(pa.uint32()))],
         "bags": [pa.field("bag_minhash", minhash)],
         "sentences": [pa.field("sentences", pa.int32())],
         "keywords": [
@@ -210,6 +212,8 @@ def _columns(
     if "minhash" in signatures:
         rows = shingle_signatures(words, shingle_words=p.shingle_words, values=p.minhash_values, seed=p.seed)
         columns["minhash"] = to_column(rows, p.minhash_bytes, some)
+    if "shingles" in signatures:
+        columns["shingles"] = shingle_sets(words, shingle_words=p.shingle_words, seed=p.seed).to_column()
     if not {"simhash", "bags", "keywords"} & set(signatures):
         return columns
     # Texts of unknown language keep their words as they are, so the lexicon is needed for the names of keywords only.
