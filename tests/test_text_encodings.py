@@ -54,5 +54,5 @@ def test_any_bytes_can_be_searched_for_a_declaration(head: bytes) -> None:
 def test_searching_takes_no_longer_than_the_head_is_long() -> None:
     for unit in (b"<meta ", b"<meta a='", b"<!--", b"<a b=c ", b"<meta charset=x ", b"<?xml encoding ", b"<html lang "):
         assert declared_encoding((unit * 1024)[:1024]) is None
-    noise = random.Random(1).randbytes(1024)  # noqa: S311 - no secret
+    noise = random.Random(1).randbytes(1024)
     assert declared_encoding(noise) is None

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 import pyarrow as pa
 
 from undust import settings
-from undust.corpus.fingerprints import is_fingerprints, read_fingerprints
+from undust.corpus.fingerprints import is_fingerprints, read_fingerprints, read_signatures
 from undust.corpus.reading import Reading
-from undust.corpus.streams import STDIN, Source, open_source
+from undust.corpus.streams import STDIN, Source, open_source, shown
 from undust.corpus.tally import Damage, Tally
 from undust.corpus.write import TableWriter, write_table
 from undust.errors import InputError
@@ -24,6 +24,7 @@ __all__ = [
     "read_fingerprints",
     "read_one",
     "read_pages",
+    "read_signatures",
     "write_table",
 ]
 
@@ -109,7 +110,7 @@ def _source_batches(source: Source, reading: Reading) -> Iterator[pa.RecordBatch
         case "warc":
             from undust.corpus import warc
 
-            return warc.read(source, reading)
+            return warc.read(source, form.compression, reading)
         case "wacz":
             from undust.corpus import wacz
 
@@ -117,7 +118,7 @@ def _source_batches(source: Source, reading: Reading) -> Iterator[pa.RecordBatch
         case "parquet":
             from undust.corpus import parquet
 
-            return parquet.read(source, reading)
+            return parquet.read(source, form.compression, reading)
         case "jsonl":
             from undust.corpus import jsonl
 
@@ -138,15 +139,16 @@ def _source_batches(source: Source, reading: Reading) -> Iterator[pa.RecordBatch
 
 
 def _require_readable(path: str) -> None:
+    name = shown(path)
     try:
         found = os.stat(path)  # noqa: PTH116 - a path as the user gave it
     except FileNotFoundError as error:
-        raise InputError(f"{path}: no such file or folder; check the name") from error
+        raise InputError(f"{name}: no such file or folder; check the name") from error
     except (OSError, ValueError) as error:
-        raise InputError(f"{path!r}: cannot be found: {getattr(error, 'strerror', error)}; check the name") from error
+        raise InputError(f"{name}: cannot be found: {getattr(error, 'strerror', error)}; check the name") from error
     if stat.S_ISSOCK(found.st_mode) or stat.S_ISBLK(found.st_mode):
-        raise InputError(f"{path}: a socket or a device, not a file; give a file, a folder, or - for stdin")
+        raise InputError(f"{name}: a socket or a device, not a file; give a file, a folder, or - for stdin")
     if not os.access(path, os.R_OK | (os.X_OK if stat.S_ISDIR(found.st_mode) else 0)):
-        raise InputError(f"{path}: no right to read it; change its rights or run as its owner")
+        raise InputError(f"{name}: no right to read it; change its rights or run as its owner")
     if stat.S_ISREG(found.st_mode) and found.st_size == 0:
-        raise InputError(f"{path}: is empty; give a file with pages in it")
+        raise InputError(f"{name}: is empty; give a file with pages in it")

@@ -9,16 +9,20 @@ import zstandard
 
 from undust.corpus.decompress import ZSTD_FEED_BYTES, ZSTD_WINDOW_BYTES
 
-Bytes = bytes | memoryview
+Bytes = bytes | bytearray | memoryview
 
 MAX_HEAD_BYTES = 64 * 2**10
 """Longer HTTP headers are taken as damage; servers stop at 8 to 64 kB."""
 
 MAX_ENCODINGS = 4
 
+_MAX_GZIP_MEMBERS = 64
+"""Each member costs a copy of what follows it, so that thousands of empty ones would cost minutes."""
+
 _STATUS = re.compile(rb"HTTP/\d(?:\.\d)?[ \t]+(\d{3})(?!\d)")
 _FIELDS = re.compile(rb"\n(content-type|content-encoding|transfer-encoding)[ \t]*:[ \t]*([^\r\n]*)", re.IGNORECASE)
-_CHUNK = re.compile(rb"(?:\r?\n)?[ \t]*([0-9A-Fa-f]{1,15})[ \t]*(?:;[^\r\n]{0,4096})?\r?\n")
+_BLANK_LINE = re.compile(rb"\n\r?\n")
+_CHUNK = re.compile(rb"(?:\r?\n)?[ \t]*([0-9A-Fa-f]{1,15})[ \t]*(?:;[^\r\n]{0,4096})?(\r?\n)")
 _NOT_TEXT = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 
 
@@ -55,13 +59,11 @@ def parse_response(block: bytes) -> Response | None:
         end = block.find(b"\r\n\r\n", start, start + MAX_HEAD_BYTES)
         body = end + 4
         # Some writers end header lines with a bare newline. The search stops where the usual end was found.
-        bare = block.find(b"\n\n", start, end if end >= 0 else start + MAX_HEAD_BYTES)
-        if bare >= 0:
-            end, body = bare, bare + 2
-        elif end < 0:
-            end = body = len(block)
-            if end - start > MAX_HEAD_BYTES:
+        if end < 0 or block.find(b"\n\n", start, end) >= 0:
+            bare = _BLANK_LINE.search(block, start, start + MAX_HEAD_BYTES)
+            if bare is None and len(block) - start > MAX_HEAD_BYTES:
                 return None
+            end, body = bare.span() if bare else (len(block), len(block))
         if status >= 200 or not block.startswith(b"HTTP/", body):
             break
         start = body  # "100 Continue" and its like stand before the answer
@@ -83,6 +85,10 @@ def decode_body(response: Response, limit: int) -> Bytes:
     A body that was cut gives what came before the cut, as browsers show it.
     """
     body: Bytes = response.body
+    if not (response.content_encoding or response.transfer_encoding):
+        if len(body) > limit:
+            raise BodyTooLarge
+        return body
     encodings = [*_names(response.content_encoding), *_names(response.transfer_encoding)]
     for encoding in reversed(encodings[:MAX_ENCODINGS]):
         decode = _DECODERS.get(encoding)
@@ -99,28 +105,30 @@ def _names(header: bytes) -> list[bytes]:
 
 def _chunked(body: Bytes, limit: int) -> Bytes:
     whole = bytes(body)
-    parts: list[bytes] = []
+    plain = bytearray()
     at = 0
+    certain = False
     while match := _CHUNK.match(whole, at):
         size = int(match[1], 16)
-        if size == 0:
-            return b"".join(parts)
+        certain = certain or match[2] == b"\r\n"
+        if size == 0 and (certain or at):
+            return plain
         at = match.end() + size
-        parts.append(whole[match.end() : at])
-    if not parts:
-        return body  # undone already
-    if at >= len(whole):
-        return b"".join(parts)
+        plain += memoryview(whole)[match.end() : at]
+    if not certain:
+        return body  # undone already; text may well begin with a line of hexadecimal digits
+    if not whole[at : at + 3].strip():
+        return plain  # cut
     raise BodyDamaged("chunked body is damaged")
 
 
 def _gzip(body: Bytes, limit: int) -> Bytes:
-    if bytes(body[:2]) != b"\x1f\x8b":
+    data = bytes(body)
+    if data[:2] != b"\x1f\x8b":
         return body
     parts: list[bytes] = []
     left = limit + 1
-    data = bytes(body)
-    while data[:2] == b"\x1f\x8b" and left > 0:  # members may follow each other; other bytes at the end are padding
+    for _ in range(_MAX_GZIP_MEMBERS):  # members may follow each other; other bytes at the end are padding
         inflater = zlib.decompressobj(31)
         try:
             parts.append(inflater.decompress(data, left))
@@ -128,6 +136,8 @@ def _gzip(body: Bytes, limit: int) -> Bytes:
             raise BodyDamaged(f"gzip body is damaged ({error})") from error
         left -= len(parts[-1])
         data = inflater.unused_data
+        if left <= 0 or data[:2] != b"\x1f\x8b":
+            break
     return _within(parts, limit)
 
 
@@ -137,8 +147,9 @@ def _deflate(body: Bytes, limit: int) -> Bytes:
         try:
             return _within([zlib.decompressobj(window).decompress(data, limit + 1)], limit)
         except zlib.error:
-            continue
-    return _plain_or_damaged(data, "deflate")
+            if not _NOT_TEXT.search(data, 0, 512):
+                return data  # undone already; a short text could pass for the beginning of a raw stream
+    raise BodyDamaged("deflate body is damaged")
 
 
 def _brotli(body: Bytes, limit: int) -> Bytes:
@@ -154,10 +165,12 @@ def _brotli(body: Bytes, limit: int) -> Bytes:
             if size > limit or inflater.is_finished() or inflater.can_accept_more_data():
                 break
             piece = inflater.process(b"", output_buffer_limit=limit + 1)
-    except brotli.error:
-        return _plain_or_damaged(data, "br")
-    if not parts and data and not inflater.is_finished():
-        return _plain_or_damaged(data, "br")
+    except brotli.error as error:
+        if _NOT_TEXT.search(data, 0, 512):
+            raise BodyDamaged("br body is damaged") from error
+        return data  # brotli has no mark of its own: what does not decode but is text was decoded before
+    if size <= limit and not inflater.is_finished() and not _NOT_TEXT.search(data, 0, 512):
+        return data
     return _within(parts, limit)
 
 
@@ -183,13 +196,6 @@ def _within(parts: list[bytes], limit: int) -> bytes:
     if sum(map(len, parts)) > limit:
         raise BodyTooLarge
     return b"".join(parts)
-
-
-def _plain_or_damaged(data: bytes, encoding: str) -> bytes:
-    """These two encodings have no mark of their own: what does not decode but looks like text was decoded before."""
-    if _NOT_TEXT.search(data, 0, 512):
-        raise BodyDamaged(f"{encoding} body is damaged")
-    return data
 
 
 _DECODERS = {

@@ -1,5 +1,6 @@
 """Reads CDX indexes, with or without their header line, and CDXJ."""
 
+import itertools
 import re
 from collections.abc import Iterator
 
@@ -66,11 +67,15 @@ def read(source: Source, compression: str | None, reading: Reading) -> Iterator[
     chosen = {LETTERS[letter]: i for i, letter in reversed(list(enumerate(letters))) if letter in LETTERS}
     if "url" not in chosen or "digest" not in chosen:
         raise InputError(f"{source.name}: CDX without the fields a (URL) and k (digest); write it with both")
-    block: Block | None = first
-    while block is not None:
+    bad = _BadRows(source.name, len(letters), reading.tally)
+    rows = 0
+    for block in itertools.chain([first], blocks):
         if block.data:
-            yield from _block_pages(block, delimiter, len(letters), chosen, source.name, reading)
-        block = next(blocks, None)
+            found = unquoted_columns(block, delimiter, len(letters), chosen, bad)
+            rows += len(found["url"])
+            yield from _pages(found, source.name, reading)
+    if not rows and bad.count > 1:  # a single line may be the beginning of a file that was cut
+        raise InputError(f"{source.name}: no line of it has the fields of CDX; give a file that is what its name says")
 
 
 def _guessed_fields(data: bytes) -> list[str]:
@@ -82,15 +87,27 @@ def _guessed_fields(data: bytes) -> list[str]:
     return FIELDS_BY_COUNT[11].split()
 
 
-def _block_pages(
-    block: Block, delimiter: str, width: int, chosen: dict[str, int], source: str, reading: Reading
-) -> Iterator[pa.RecordBatch]:
-    def bad_row(line: int, cells: int, text: str) -> None:
-        if not text.isspace() and fields_of(text.encode()) is None:  # files put together have headers inside
-            reading.tally.damage(source, f"{cells} fields instead of {width}", line=line)
+class _BadRows:
+    """Counts rows that have another number of fields."""
 
-    found = unquoted_columns(block, delimiter, width, chosen, bad_row)
-    yield from cols.pages({name: _dash_to_null(column) for name, column in found.items()}, source, reading)
+    def __init__(self, source: str, width: int, tally: Tally) -> None:
+        self.count = 0
+        self._source = source
+        self._width = width
+        self._tally = tally
+
+    def __call__(self, line: int, cells: int, text: str) -> None:
+        if text.strip(" \t\r") and fields_of(text.encode()) is None:  # files put together have headers inside
+            self.count += 1
+            self._tally.damage(self._source, f"{cells} fields instead of {self._width}", line=line)
+
+
+def _pages(columns: cols.Columns, source: str, reading: Reading) -> Iterator[pa.RecordBatch]:
+    columns = {name: _dash_to_null(column) for name, column in columns.items()}
+    # Archives index what they resolved and noted, too: dns:, whois:, urn:, metadata:.
+    of_the_web = pc.fill_null(pc.match_substring_regex(columns["url"], "(?i)^https?:"), True)
+    reading.tally.skip("not http", len(of_the_web) - (pc.sum(of_the_web).as_py() or 0))
+    yield from cols.pages({name: column.filter(of_the_web) for name, column in columns.items()}, source, reading)
 
 
 def _dash_to_null(column: pa.Array) -> pa.Array:
@@ -99,11 +116,15 @@ def _dash_to_null(column: pa.Array) -> pa.Array:
 
 def read_cdxj(source: Source, compression: str | None, reading: Reading) -> Iterator[pa.RecordBatch]:
     """Pages of a CDXJ file: key, time, JSON object on each line."""
+    rows = 0
+    damaged = reading.tally.damaged
     for block in line_blocks(Plain(source, compression, reading.tally), reading.tally):
         found = _cdxj_columns(block, source.name, reading.tally)
+        rows += len(found["url"])
         if found["url"]:
-            arrays = {name: pa.array(column, pa.binary()) for name, column in found.items()}
-            yield from cols.pages(arrays, source.name, reading)
+            yield from _pages({n: pa.array(column, pa.binary()) for n, column in found.items()}, source.name, reading)
+    if not rows and reading.tally.damaged > damaged + 1:  # one line may be the beginning of a file that was cut
+        raise InputError(f"{source.name}: no line of it is CDXJ; give a file that is what its name says")
 
 
 def _cdxj_columns(block: Block, source: str, tally: Tally) -> dict[str, list[bytes | None]]:

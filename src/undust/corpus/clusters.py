@@ -11,7 +11,6 @@ from undust.corpus.formats import format_of
 from undust.corpus.streams import Source, open_source
 from undust.corpus.tally import Tally
 from undust.errors import InputError
-from undust.urls.batch import decode_urls
 
 
 def read_clusters(path: str, *, tally: Tally | None = None) -> pa.Table:
@@ -47,7 +46,7 @@ def _columns(source: Source, tally: Tally) -> Iterator[cols.Columns]:
     form = format_of(source)
     known, require = cols.CLUSTER_NAMES, cols.require_cluster_columns
     if form.name == "parquet":
-        return parquet.columns(source, tally, known, require)
+        return parquet.columns(source, form.compression, tally, known, require)
     if form.name == "jsonl":
         return jsonl.columns(source, form.compression, tally, known, require)
     if form.name in ("csv", "tsv"):
@@ -59,24 +58,22 @@ def _columns(source: Source, tally: Tally) -> Iterator[cols.Columns]:
 
 
 def _typed(columns: cols.Columns, tally: Tally) -> pa.RecordBatch:
-    url = decode_urls(columns["url"].cast(pa.binary()))
+    columns = cols.usable_urls(columns, tally)
     cluster = cols.text_column(columns["cluster"])
-    arrays = {"url": url, "cluster": cluster}
+    arrays = {"url": columns["url"], "cluster": cluster}
     for name in ("importance", "inlinks"):
         if name in columns:
             arrays[name] = _numbers(columns[name])
-    whole = pc.and_(pc.fill_null(pc.greater(pc.binary_length(url), 0), False), pc.is_valid(cluster))
-    lost = len(whole) - (pc.sum(whole).as_py() or 0)
     batch = pa.RecordBatch.from_pydict(arrays)
-    if not lost:
+    if not cluster.null_count:
         return batch
-    tally.skip("no URL or no cluster", lost)
-    return batch.filter(whole)
+    tally.skip("no cluster", cluster.null_count)
+    return batch.filter(pc.is_valid(cluster))
 
 
 def _numbers(column: pa.Array) -> pa.Array:
     """Numbers out of a column; null where a cell is none."""
-    if not pa.types.is_binary(column.type):
+    if not cols.is_text(column.type):
         return column.cast(pa.float64(), safe=False)
     text = cols.text_column(column)
     is_number = pc.match_substring_regex(text, r"^\s*[-+]?[0-9]+(\.[0-9]*)?([eE][-+]?[0-9]{1,3})?\s*$")

@@ -8,6 +8,7 @@ import pyarrow.compute as pc
 from undust import settings
 from undust.corpus.batches import page_batch, strings, too_long
 from undust.corpus.reading import Reading
+from undust.corpus.tally import Tally
 from undust.corpus.times import time_column
 from undust.errors import InputError
 from undust.urls.batch import decode_urls
@@ -36,6 +37,11 @@ NAMES = {
     "date": "time",
 }
 """Column names as files have them, in lower case, and what they are called here."""
+
+_TEXTS = (
+    *(pa.string(), pa.large_string(), pa.string_view()),
+    *(pa.binary(), pa.large_binary(), pa.binary_view()),
+)
 
 CLUSTER_NAMES = {"url": "url", "cluster": "cluster", "importance": "importance", "inlinks": "inlinks"}
 
@@ -79,8 +85,7 @@ def listing(names: Iterable[str]) -> str:
 
 def pages(columns: Columns, source: str, reading: Reading) -> Iterator[pa.RecordBatch]:
     """Pages out of the rows of some columns; rows that are no pages are counted."""
-    columns = _typed(columns)
-    columns = _keep(columns, _usable_urls(columns["url"], reading))
+    columns = _typed(usable_urls(columns, reading.tally))
     if "status" in columns and not reading.any_status:
         columns = _keep(columns, _status_200(columns["status"], reading))
     columns = _limit_bodies(columns, reading)
@@ -99,30 +104,64 @@ def pages(columns: Columns, source: str, reading: Reading) -> Iterator[pa.Record
             yield batch.slice(start, settings.BATCH_ROWS)
 
 
+def usable_urls(columns: Columns, tally: Tally) -> Columns:
+    """The rows that have a URL of bearable length, as text; the rest is counted."""
+    columns = {name: _decoded(column) for name, column in columns.items()}
+    # Lengths first: the bytes of a URL that is not UTF-8 are escaped one by one.
+    url = pc.ascii_trim_whitespace(as_bytes(columns["url"]).cast(pa.string(), safe=False)).cast(pa.binary())
+    lengths = pc.fill_null(pc.binary_length(url), 0)
+    missing = pc.sum(pc.equal(lengths, 0)).as_py() or 0
+    long = pc.sum(pc.greater(lengths, settings.MAX_URL_BYTES)).as_py() or 0
+    tally.skip("no URL", missing)
+    tally.skip(too_long("URL", settings.MAX_URL_BYTES), long)
+    if missing or long:
+        mask = pc.and_(pc.greater(lengths, 0), pc.less_equal(lengths, settings.MAX_URL_BYTES))
+        columns = {name: column.filter(mask) for name, column in columns.items()}
+        url = url.filter(mask)
+    return columns | {"url": decode_urls(url)}
+
+
 def text_column(column: pa.Array) -> pa.Array:
     """Any column that can be spelled out, as text; an empty cell is a missing one."""
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    if _is_bytes(column.type):
-        column = strings(column.cast(pa.binary()))
+    if is_text(column.type):
+        column = strings(as_bytes(column))
     elif pa.types.is_floating(column.type):
         # 3.0 is how tables without null integers write 3.
-        whole = pc.all(pc.equal(column, pc.floor(column))).as_py()
-        column = (column.cast(pa.int64(), safe=False) if whole else column).cast(pa.string())
+        whole = pc.and_(pc.equal(column, pc.floor(column)), pc.less(pc.abs(column), 2.0**53))
+        integers = pc.if_else(whole, column, pa.scalar(None, column.type)).cast(pa.int64())
+        column = pc.coalesce(integers.cast(pa.string()), column.cast(pa.string()))
     else:
         column = column.cast(pa.string())
     return _empty_to_null(column)
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Whether a column of a type, or of dictionaries of it, holds text or bytes."""
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return kind in _TEXTS or bool(pa.types.is_fixed_size_binary(kind))
+
+
+def as_bytes(column: pa.Array) -> pa.Array:
+    """A column of text or bytes as bytes."""
+    return column if pa.types.is_binary(column.type) else column.cast(pa.binary())
+
+
+def _decoded(column: pa.Array) -> pa.Array:
+    """The same without dictionaries and views, which not all functions of Arrow know."""
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    if pa.types.is_string_view(column.type):
+        return column.cast(pa.string())
+    return column.cast(pa.binary()) if pa.types.is_binary_view(column.type) else column
 
 
 def _typed(columns: Columns) -> Columns:
     made: Columns = {}
     for name, column in columns.items():
         if name == "url":
-            made[name] = _url_column(column)
+            made[name] = column
         elif name == "html":
-            if pa.types.is_dictionary(column.type):
-                column = column.cast(column.type.value_type)
-            made[name] = _empty_to_null(column.cast(pa.binary()))
+            made[name] = _empty_to_null(as_bytes(column))
         elif name == "status":
             made[name] = _status_column(column)
         elif name == "time":
@@ -132,24 +171,14 @@ def _typed(columns: Columns) -> Columns:
     return made
 
 
-def _url_column(column: pa.Array) -> pa.Array:
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    return pc.ascii_trim_whitespace(decode_urls(column.cast(pa.binary())))
-
-
 def _status_column(column: pa.Array) -> pa.Array:
-    if pa.types.is_integer(column.type):
-        fits = pc.and_(pc.greater_equal(column, 0), pc.less_equal(column, 999))
-        return pc.if_else(fits, column, pa.scalar(None, column.type)).cast(pa.int16())
+    """HTTP status; null where a cell says nothing, 0 where it has a number that is none."""
     text = text_column(column)
-    return pc.if_else(pc.match_substring_regex(text, r"^[0-9]{1,3}$"), text, pa.scalar(None, pa.string())).cast(
-        pa.int16()
-    )
-
-
-def _is_bytes(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind))
+    number = pc.replace_substring_regex(text, r"^\s*([-+]?[0-9]+)(\.0*)?\s*$", r"\1")
+    is_number = pc.match_substring_regex(number, r"^[-+]?[0-9]+$")
+    is_status = pc.match_substring_regex(number, r"^[0-9]{1,3}$")
+    status = pc.if_else(is_status, number, pc.if_else(is_number, "0", pa.scalar(None, pa.string())))
+    return status.cast(pa.int16())
 
 
 def _empty_to_null(column: pa.Array) -> pa.Array:
@@ -163,17 +192,6 @@ def _keep(columns: Columns, mask: pa.Array) -> Columns:
     if pc.all(mask).as_py():
         return columns
     return {name: column.filter(mask) for name, column in columns.items()}
-
-
-def _usable_urls(column: pa.Array, reading: Reading) -> pa.Array:
-    lengths = pc.fill_null(pc.binary_length(column), 0)
-    missing = pc.sum(pc.equal(lengths, 0)).as_py() or 0
-    long = pc.sum(pc.greater(lengths, settings.MAX_URL_BYTES)).as_py() or 0
-    if missing:
-        reading.tally.skip("no URL", missing)
-    if long:
-        reading.tally.skip(too_long("URL", settings.MAX_URL_BYTES), long)
-    return pc.and_(pc.greater(lengths, 0), pc.less_equal(lengths, settings.MAX_URL_BYTES))
 
 
 def _status_200(column: pa.Array, reading: Reading) -> pa.Array:

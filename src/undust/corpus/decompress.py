@@ -19,6 +19,9 @@ MAGIC = {
 
 PIECE_BYTES = 256 * 2**10
 
+FEED_BYTES = 32 * 2**10
+"""What is given to gzip and bzip2 at once. Each member's end costs a copy of the rest, and members may be tiny."""
+
 ZSTD_FEED_BYTES = 1024
 """zstd cannot be told to stop; four bytes of it can stand for 128 KiB, so this much gives 32 MiB at most."""
 
@@ -41,7 +44,8 @@ class Plain:
     """The plain bytes of a source in pieces; what is wrong with the compressed stream goes to the tally.
 
     >>> import io
-    >>> plain = Plain(Source(io.BytesIO(zlib.compress(b"hello", wbits=31)[:-1]), "example", Tally()), "gzip", Tally())
+    >>> cut = io.BytesIO(zlib.compress(b"hello", wbits=31)[:-1])
+    >>> plain = Plain(Source(cut, "example", Tally(), seekable=True), "gzip", Tally())
     >>> list(plain), plain.cut
     ([b'hello'], True)
     """
@@ -53,6 +57,16 @@ class Plain:
         self._source = source
         self._compression = compression
         self._tally = tally
+        self._pieces: Iterator[bytes] | None = None
+        self._rest = b""
+
+    def read(self, size: int = -1) -> bytes:
+        """The next bytes, as a file gives them; none at the end."""
+        if self._pieces is None:
+            self._pieces = iter(self)
+        data = self._rest or next(self._pieces, b"")
+        self._rest = data[size:] if 0 <= size < len(data) else b""
+        return data[:size] if self._rest else data
 
     def __iter__(self) -> Iterator[bytes]:
         if self._compression is None:
@@ -121,7 +135,7 @@ def _new_gzip() -> Any:
 
 
 def _gzip(inflater: Any, data: bytes) -> Iterator[bytes]:
-    while data:
+    while data and not inflater.eof:  # at the end, what is left counts as unconsumed too
         if piece := inflater.decompress(data, PIECE_BYTES):
             yield piece
         data = inflater.unconsumed_tail
@@ -145,7 +159,7 @@ def _zstd(inflater: Any, data: bytes) -> Iterator[bytes]:
 
 
 _STREAMS: dict[str, tuple[Callable[[], Any], Step, int]] = {
-    "gzip": (_new_gzip, _gzip, CHUNK_BYTES),
-    "bzip2": (bz2.BZ2Decompressor, _bzip2, CHUNK_BYTES),
+    "gzip": (_new_gzip, _gzip, FEED_BYTES),
+    "bzip2": (bz2.BZ2Decompressor, _bzip2, FEED_BYTES),
     "zstd": (_new_zstd, _zstd, ZSTD_FEED_BYTES),
 }

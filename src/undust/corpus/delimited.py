@@ -1,10 +1,13 @@
 """Reads CSV and TSV with a header line: by Arrow where nothing is quoted, else by Python's csv."""
 
 import csv
+import functools
 import io
+import re
 from collections.abc import Callable, Iterator
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 
 from undust import settings
@@ -14,8 +17,13 @@ from undust.corpus.lines import BLOCK_BYTES, Block, line_blocks
 from undust.corpus.reading import Reading
 from undust.corpus.streams import Source
 from undust.corpus.tally import Tally
+from undust.errors import InputError
 
+_BLANK_LINE = re.compile(rb"(?:\A|\n)\r?\n")
 BOM = b"\xef\xbb\xbf"
+
+MAX_COLUMNS = 10_000
+"""Every column costs memory for each block, also one that is not read."""
 
 
 def read(source: Source, compression: str | None, reading: Reading, delimiter: str) -> Iterator[pa.RecordBatch]:
@@ -36,9 +44,10 @@ def columns(
     blocks = line_blocks(Plain(source, compression, tally), tally)
     first = next(blocks, None)
     if first is None:
-        require(source.name, [], [])
-        return
+        raise InputError(f"{source.name}: no whole header line in it; give a table with a header line")
     header, _, rest = first.data.removeprefix(BOM).partition(b"\n")
+    if header.count(delimiter.encode()) > MAX_COLUMNS:
+        raise InputError(f"{source.name}: more than {MAX_COLUMNS:,} columns; give a table with a header line")
     names = header_names(header, delimiter)
     chosen = cols.wanted(names, known)
     require(source.name, chosen, names)
@@ -75,6 +84,9 @@ def unquoted_columns(
     block: Block, delimiter: str, width: int, chosen: dict[str, int], on_bad_row: OnBadRow
 ) -> cols.Columns:
     """The chosen columns of a block of lines without quotes, as bytes; an empty cell is null."""
+    if not _is_utf8(block.data):
+        # Arrow hands bad rows on as text, and fails for those that are none.
+        return _split_columns(block, delimiter, width, chosen, on_bad_row)
 
     def bad_row(row: pa_csv.InvalidRow) -> str:
         if row.text:
@@ -96,7 +108,33 @@ def unquoted_columns(
             strings_can_be_null=True,
         ),
     )
+    if _BLANK_LINE.search(block.data):
+        # Arrow makes rows of nulls out of blank lines; ignored by it, they would be missing in the numbers of lines.
+        table = table.filter(functools.reduce(pc.or_, [pc.is_valid(column) for column in table.columns]))
     return {name: table.column(str(position)).combine_chunks() for name, position in chosen.items()}
+
+
+def _split_columns(
+    block: Block, delimiter: str, width: int, chosen: dict[str, int], on_bad_row: OnBadRow
+) -> cols.Columns:
+    rows: list[list[bytes]] = []
+    for number, line in enumerate(block.data.split(b"\n"), block.line):
+        row = line.removesuffix(b"\r").split(delimiter.encode())
+        if len(row) == width and row != [b""]:
+            rows.append(row)
+        elif row != [b""]:
+            on_bad_row(number, len(row), line[:200].decode("utf-8", "replace"))
+    return {name: pa.array([row[at] or None for row in rows], pa.binary()) for name, at in chosen.items()}
+
+
+def _is_utf8(data: bytes) -> bool:
+    if data.isascii():
+        return True
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _damage(source: str, tally: Tally) -> OnBadRow:
@@ -115,14 +153,15 @@ def _quoted_rows(
     gathered: list[list[str]] = []
     size = 0
     lines = _Lines(block, blocks)
-    rows = csv.reader(iter(lines))
+    # Strict: only then does a cell that was cut inside its quotes not pass for a whole one.
+    rows = csv.reader(iter(lines), strict=True)
     while True:
         line = lines.number
         try:
             row = next(rows, None)
         except csv.Error as error:
             tally.damage(source, f"not CSV ({error})", line=line)
-            rows = csv.reader(iter(lines))
+            rows = csv.reader(iter(lines), strict=True)
             continue
         if row is None:
             break

@@ -51,6 +51,20 @@ def read_fingerprints(path: str, *, tally: Tally) -> pa.Table:
     return table
 
 
+def read_signatures(path: str, *, tally: Tally) -> pa.Table:
+    """Read a Parquet table that `undust fingerprint` wrote, with all its signatures and how they were made."""
+    if _format(path)[0] != "parquet":
+        raise InputError(f"{path}: signatures are read from Parquet only; write them with -o pages.parquet")
+    try:
+        table = pq.read_table(path)
+    except (pa.ArrowException, OSError) as error:
+        why = " ".join(str(error).split())[:160]
+        raise InputError(f"{path}: not a whole table of fingerprints ({why}); write it again") from error
+    tally.pages += table.num_rows
+    tally.bytes += os.path.getsize(path)  # noqa: PTH202
+    return table
+
+
 def _format(path: str) -> tuple[str, bytes]:
     with open(path, "rb") as file:  # noqa: PTH123 - a path as the user gave it
         raw = file.read(_HEAD_BYTES)
@@ -75,9 +89,12 @@ def _read(path: str, form: str) -> pa.Table:
         plain = form == "tsv"  # TSV is written without quotes
         parse = pa_csv.ParseOptions(delimiter="\t" if plain else ",", quote_char=False if plain else '"')
         convert = pa_csv.ConvertOptions(
-            column_types=strings, include_columns=strings.names, strings_can_be_null=True, quoted_strings_can_be_null=True,
+            column_types=strings,
+            include_columns=strings.names,
             null_values=[""],
-        )  # fmt: skip
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=True,
+        )
         return pa_csv.read_csv(stream, parse_options=parse, convert_options=convert)
 
 

@@ -8,32 +8,40 @@ from urllib.parse import quote
 
 import pyarrow as pa
 
-from undust.corpus.batches import PageRows
+from undust.corpus.batches import Page, PageRows
 from undust.corpus.decompress import Plain
 from undust.corpus.reading import Reading
-from undust.corpus.streams import Source
+from undust.corpus.streams import Source, shown
 from undust.errors import InputError
 
 # As saved by wget and browsers: page.html, page.php.html, page.php, page.php?id=1, index.html?sort=name
 _HTML_NAME = re.compile(r"\.(?:x?html?|shtml?|php\d?|phtml|aspx?|jsp|cgi|cfm|pl|do)(?:[?@].*|\.\d+)?$", re.IGNORECASE)
+# As saved by crawlers that keep the name of the URL: about, item/7
+_HTML_START = re.compile(
+    rb"(?:\xef\xbb\xbf)?\s*(?:<!--.{0,400}?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S
+)
+_HEAD_BYTES = 4096
 _HOST_NAME = re.compile(r"(?:[\w-]+\.)+[\w-]+(?:[:+]\d+)?|[\w-]+[:+]\d+|localhost|\[[0-9a-fA-F:]+\](?:[:+]\d+)?")
 
 
 def read_folder(path: str, reading: Reading) -> Iterator[pa.RecordBatch]:
     """Pages of all HTML files below a folder, in the order of their names."""
     root = Path(path)
-    rows = PageRows(path, reading.tally)
+    rows = PageRows(shown(path), reading.tally)
     found = False
     for relative in _files(root, reading):
-        if not _HTML_NAME.search(relative.rsplit("/", 1)[-1]):
-            reading.tally.skip("not an HTML file")
+        html = _html_of(root / relative, reading)
+        if html is None:
             continue
         found = True
-        _add_file(rows, root / relative, page_url(relative, root.resolve().name, reading.base_url), reading)
+        if len(html) > reading.max_body_bytes:
+            reading.tally.skip(reading.body_over)
+            continue
+        rows.add(Page(page_url(relative, root.resolve().name, reading.base_url), html=html))
         if rows.full:
             yield rows.take()
     if not found:
-        raise InputError(f"{path}: a folder without HTML files; give the folder that holds the saved pages")
+        raise InputError(f"{shown(path)}: a folder without HTML files; give the folder that holds the saved pages")
     if len(rows):
         yield rows.take()
 
@@ -51,63 +59,66 @@ def read_file(source: Source, compression: str | None, reading: Reading) -> Iter
             return
     name = Path(source.name).name
     folder = Path(source.name).resolve().parent.name
-    rows.add(page_url(name, folder, reading.base_url).encode(), html=b"".join(parts))
+    rows.add(Page(page_url(name, folder, reading.base_url), html=b"".join(parts)))
     if len(rows):
         yield rows.take()
 
 
-def page_url(relative: str, folder: str, base_url: str | None) -> str:
+def page_url(relative: str, folder: str, base_url: str | None) -> bytes:
     """The URL that a saved file stands for.
 
     >>> page_url("a.test/b c.html", "saved", None)
-    'http://a.test/b%20c.html'
+    b'http://a.test/b%20c.html'
     >>> page_url("b.html", "saved", None)
-    'http://saved/b.html'
+    b'http://saved/b.html'
     >>> page_url("list.php?id=1", "saved", "https://a.test/forum/")
-    'https://a.test/forum/list.php?id=1'
+    b'https://a.test/forum/list.php?id=1'
     """
     first, slash, rest = relative.partition("/")
     if base_url is not None:
-        return base_url.rstrip("/") + "/" + _quoted(relative)
-    if slash and _HOST_NAME.fullmatch(first):
-        return f"http://{first.replace('+', ':')}/{_quoted(rest)}"  # wget writes + for : where : cannot be in names
-    return f"http://{quote(folder)}/{_quoted(relative)}"
+        url = base_url.rstrip("/") + "/" + _quoted(relative)
+    elif slash and _HOST_NAME.fullmatch(first):
+        # wget writes + for : where : cannot be in names
+        url = f"http://{first.replace('+', ':')}/{_quoted(rest)}"
+    else:
+        url = f"http://{_quoted(folder)}/{_quoted(relative)}"
+    return url.encode("utf-8", "replace")
 
 
-def _quoted(relative: str) -> str:
+def _quoted(name: str) -> str:
     # What is an escape already stays one; names that are not UTF-8 were decoded with surrogates.
-    return quote(os.fsencode(relative), safe="/?&=;:@!$'()*+,~%")
+    return quote(os.fsencode(name), safe="/?&=;:@!$'()*+,~%")
 
 
 def _files(root: Path, reading: Reading) -> Iterator[str]:
     """Paths of all files below the root, relative and sorted; links that lead out of it are not followed."""
-    inside = root.resolve()
-    for at, folders, names in os.walk(root, onerror=_count_unreadable(reading)):
+    inside = Path(os.path.realpath(root))
+
+    def unreadable(error: OSError) -> None:
+        reading.tally.damage(shown(str(error.filename)), f"cannot be opened: {error.strerror}")
+
+    for at, folders, names in os.walk(root, onerror=unreadable):
         folders.sort()
         for name in sorted(names):
             file = Path(at, name)
-            if file.is_symlink() and not file.resolve().is_relative_to(inside):
+            # Not Path.resolve, which raises where links run in a circle.
+            if file.is_symlink() and not Path(os.path.realpath(file)).is_relative_to(inside):
                 reading.tally.skip("link out of the folder")
             elif file.is_file():
                 yield file.relative_to(root).as_posix()
 
 
-def _count_unreadable(reading: Reading) -> "os._OnError":
-    def count(error: OSError) -> None:
-        reading.tally.damage(str(error.filename), f"cannot be opened: {error.strerror}")
-
-    return count
-
-
-def _add_file(rows: PageRows, file: Path, url: str, reading: Reading) -> None:
+def _html_of(file: Path, reading: Reading) -> bytes | None:
+    """What is in a file, up to one byte over the limit; nothing, but a count, where that is no HTML."""
     try:
         with file.open("rb", buffering=0) as opened:
-            html = opened.read(reading.max_body_bytes + 1) or b""
+            head = opened.read(_HEAD_BYTES) or b""
+            if not (_HTML_NAME.search(file.name) or _HTML_START.match(head)):
+                reading.tally.skip("not an HTML file")
+                return None
+            html = head + (opened.read(max(0, reading.max_body_bytes + 1 - len(head))) or b"")
     except OSError as error:
-        reading.tally.damage(str(file), f"cannot be read: {error.strerror}")
-        return
+        reading.tally.damage(shown(str(file)), f"cannot be read: {error.strerror}")
+        return None
     reading.tally.bytes += len(html)
-    if len(html) > reading.max_body_bytes:
-        reading.tally.skip(reading.body_over)
-        return
-    rows.add(url.encode("utf-8", "replace"), html=html)
+    return html

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import PurePath
 
+from undust.corpus import cdx
 from undust.corpus.decompress import compression_of, head_of
 from undust.corpus.streams import Source
 from undust.errors import InputError
@@ -51,11 +52,12 @@ def format_of(source: Source) -> Format:
         return Format("warc", "zstd")  # the frame that holds the dictionary of a WARC.zst
     head = head_of(raw, compression, HEAD_BYTES)
     name = _by_content(head, source.name) or _by_name(source.name)
-    if name is None and not head.strip() and len(head) < HEAD_BYTES:
+    # Of an archive the first record may be damaged, and others not.
+    if not head.strip() and len(head) < HEAD_BYTES and (name != "warc" or compression is None):
         raise InputError(f"{source.name}: holds nothing; give a file with pages in it")
     if name is None:
         raise InputError(f"{source.name}: not a format that undust reads; {_WHAT_TO_GIVE}")
-    if name in ("parquet", "wacz") and compression is not None:
+    if name == "wacz" and compression is not None:
         raise InputError(f"{source.name}: {name} inside {compression}; decompress it first")
     return Format(name, compression)
 
@@ -72,7 +74,7 @@ def _by_content(head: bytes, source: str) -> str | None:
                 raise InputError(f"{source}: an ARC file, the format before WARC; convert it with warcio recompress")
             return name
     text = head.removeprefix(_BOM)
-    if text[1:5] == b"CDX ":
+    if text[1:4] == b"CDX" and cdx.fields_of(text.partition(b"\n")[0]) is not None:
         return "cdx"
     text = text.lstrip()
     if text.startswith(b"["):
@@ -85,12 +87,10 @@ def _by_content(head: bytes, source: str) -> str | None:
 
 
 def _by_first_line(text: bytes) -> str | None:
-    from undust.corpus.cdx import CDXJ_LINE, looks_like_cdx
-
     line = next((line for line in text.split(b"\n") if line.strip() and not line.startswith(b"!")), b"")
-    if CDXJ_LINE.match(line):
+    if cdx.CDXJ_LINE.match(line):
         return "cdxj"
-    if looks_like_cdx(line):
+    if cdx.looks_like_cdx(line):
         return "cdx"
     for delimiter, name in ((b"\t", "tsv"), (b",", "csv")):
         if b"url" in [cell.strip(b'" \r').lower() for cell in line.split(delimiter)] and delimiter in line:

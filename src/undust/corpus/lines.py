@@ -32,7 +32,7 @@ def line_blocks(
 
     >>> import io
     >>> from undust.corpus.streams import Source
-    >>> plain = Plain(Source(io.BytesIO(b"a\\nbc\\nd"), "example", Tally()), None, Tally())
+    >>> plain = Plain(Source(io.BytesIO(b"a\\nbc\\nd"), "a", Tally(), seekable=True), None, Tally())
     >>> [(b.line, b.data) for b in line_blocks(plain, Tally(), block_bytes=4)]
     [(1, b'a\\nbc\\n'), (3, b'd')]
     """

@@ -5,6 +5,10 @@ from dataclasses import dataclass
 from undust import settings
 from undust.corpus.batches import too_long
 from undust.corpus.tally import Tally
+from undust.errors import UsageError
+
+MAX_BODY_LIMIT = 2**30
+"""The columns of a batch have 32-bit offsets, and a batch holds some bodies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +21,10 @@ class Reading:
     """Keep pages whatever their HTTP status; otherwise only those with status 200 or none."""
     base_url: str | None = None
     """URL that the names of files in a folder are relative to."""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.max_body_bytes <= MAX_BODY_LIMIT:
+            raise UsageError(f"max_body_bytes is {self.max_body_bytes:,}; it must be between 0 and {MAX_BODY_LIMIT:,}")
 
     @property
     def body_over(self) -> str:

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 from undust import settings
 
@@ -59,11 +60,13 @@ class Tally:
 
     def skip(self, reason: str, count: int = 1) -> None:
         """Count records that are whole but no pages."""
-        self.skipped[reason] += count
+        if count:
+            self.skipped[reason] += count
 
     def limit(self, reason: str, count: int = 1) -> None:
         """Count pages that stay without their body."""
-        self.limited[reason] += count
+        if count:
+            self.limited[reason] += count
 
     def damage(self, source: str, what: str, *, offset: int | None = None, line: int | None = None) -> None:
         """Count a place that could not be used, and list it while the list is short."""
@@ -92,6 +95,13 @@ class Tally:
             "damaged": self.damaged,
             "damage": [damage.to_dict() for damage in self.listed],
         }
+
+    @classmethod
+    def from_dict(cls, told: dict[str, Any]) -> "Tally":
+        """Take back what `to_dict` gave."""
+        listed = [Damage(**damage) for damage in told["damage"]]
+        skipped, limited = Counter(told["skipped"]), Counter(told["limited"])
+        return cls(told["pages"], told["bytes"], skipped, limited, told["damaged"], listed)
 
     def summary(self, listed: int = 5) -> str:
         """A few lines for people; names at most `listed` damaged places."""

@@ -12,31 +12,32 @@ TIME = pa.timestamp("s", tz="UTC")
 # Years, or any finer part of a date, as WARC 1.1 allows; fractions of seconds are dropped.
 _ISO = re.compile(
     rb"(\d{4})(?:-(\d\d)(?:-(\d\d)(?:[T ](\d\d)(?::?(\d\d)(?::?(\d\d)(?:[.,]\d+)?)?)?)?)?)?"
-    rb"(?:Z|[+]00:?00)?"
+    rb"(?:Z|([+-]\d\d):?(\d\d))?"
 )
-_DIGITS = re.compile(rb"(\d{4})(\d\d)(\d\d)(?:(\d\d)(?:(\d\d)(?:(\d\d)(?:\d{3})?)?)?)?")
-_EPOCH = re.compile(rb"\d{9,10}(?:\.\d+)?")
+_DIGITS = re.compile(rb"(\d{4})(\d\d)(\d\d)(?:(\d\d)(?:(\d\d)(?:(\d\d)(?:\d{3})?)?)?)?()()")
+_EPOCH = re.compile(rb"(\d{9,10})(?:\.\d+)?|(\d{10})\d{3}")  # the last three of 13 digits are milliseconds
 
 
 def parse_time(value: bytes) -> int | None:
     """Seconds since 1970, or nothing where the value is no time.
 
-    >>> parse_time(b"2020-01-01T00:00:00Z") == parse_time(b"20200101000000") == parse_time(b"1577836800")
+    >>> parse_time(b"2020-01-01T02:30:00+02:30") == parse_time(b"20200101000000") == parse_time(b"1577836800")
     True
     """
     value = value.strip()
-    if _EPOCH.fullmatch(value):
-        return int(float(value))
+    if epoch := _EPOCH.fullmatch(value):
+        return int(epoch[1] or epoch[2])
     match = _DIGITS.fullmatch(value) or _ISO.fullmatch(value)
     if match is None:
         return None
-    year, month, day, hour, minute, second = (int(part) if part else 0 for part in match.groups())
+    year, month, day, hour, minute, second, hours, minutes = (int(part) if part else 0 for part in match.groups())
     try:
         # A leap second has no place in a timestamp; the second before it has.
-        moment = datetime(year, month or 1, day or 1, hour, minute, min(second, 59), tzinfo=UTC)
+        moment = datetime(year, month or 1, day or 1, hour, minute, 59 if second == 60 else second, tzinfo=UTC)
     except ValueError:
         return None
-    return int(moment.timestamp())
+    behind = -60 * minutes if (match[7] or b"").startswith(b"-") else 60 * minutes
+    return int(moment.timestamp()) - 3600 * hours - behind
 
 
 def times(values: Sequence[bytes | None]) -> pa.Array:

@@ -2,23 +2,24 @@
 
 import contextlib
 import csv
+import errno
 import gzip
 import io
 import os
+import secrets
 import sys
-import tempfile
-from pathlib import Path
+from collections.abc import Iterable, Sequence
 from types import TracebackType
-from typing import IO, Self
+from typing import IO, Self, cast
 
 import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from undust.corpus.streams import shown
 from undust.errors import OutputError, UsageError
 
-ENDINGS = (".parquet", ".jsonl", ".csv", ".tsv", ".jsonl.gz", ".csv.gz", ".tsv.gz", ".parquet.gz")
 STDOUT = "-"
 TIME_FORMAT = "%Y-%m-%dT%H:%M:%SZ"
 
@@ -38,7 +39,7 @@ def output_format(path: str) -> str:
     for ending in (".parquet", ".jsonl", ".csv", ".tsv"):
         if bare.endswith(ending):
             return ending[1:]
-    raise UsageError(f"{path}: unknown ending; one of .parquet, .jsonl, .csv, .tsv (each also with .gz)")
+    raise UsageError(f"{shown(path)}: unknown ending; one of .parquet, .jsonl, .csv, .tsv (each also with .gz)")
 
 
 class TableWriter:
@@ -51,23 +52,19 @@ class TableWriter:
         self.path = os.fspath(path)
         self.schema = schema
         self._format = output_format(self.path)
+        self._target = self.path
         self._aside: str | None = None
+        self._parquet: pq.ParquetWriter | None = None
         self._closing = contextlib.ExitStack()
 
     def __enter__(self) -> Self:
         try:
-            file = self._open()
-        except OSError as error:
-            self._forget()
-            raise self._error(error) from error
-        self._file = file
-        self._parquet: pq.ParquetWriter | None = None
-        try:
+            self._file = self._open()
             if self._format == "parquet":
-                self._parquet = pq.ParquetWriter(file, self.schema, compression="zstd")
+                self._parquet = pq.ParquetWriter(self._file, self.schema, compression="zstd")
             elif self._format in ("csv", "tsv"):
                 self._file.write(_delimited([self.schema.names], self._format))
-        except OSError as error:
+        except (OSError, ValueError) as error:  # ValueError: a name that no file can have
             self._forget()
             raise self._error(error) from error
         return self
@@ -101,18 +98,21 @@ class TableWriter:
     def _open(self) -> IO[bytes]:
         if self.path == STDOUT:
             return sys.stdout.buffer
-        folder = Path(self.path).parent
-        if Path(self.path).is_dir():
-            raise IsADirectoryError(21, "is a folder")
+        self._target = os.path.realpath(self.path)  # a link stays one, what it leads to is replaced
+        folder, name = os.path.split(self._target)
+        if os.path.isdir(self._target):  # noqa: PTH112 - paths as the user gave them
+            raise IsADirectoryError(errno.EISDIR, "is a folder")
         # In the same folder: a rename across file systems is a copy, and can be cut.
-        handle, self._aside = tempfile.mkstemp(prefix=f".{Path(self.path).name[:80]}.", suffix=".part", dir=folder)
-        raw = self._closing.enter_context(open(handle, "wb", buffering=2**20))  # noqa: PTH123 - a descriptor
-        self._raw = raw
+        aside = os.path.join(folder, f".{name[:40]}.{secrets.token_hex(4)}.part")  # noqa: PTH118 - the same
+        self._raw = open(aside, "xb", buffering=2**20)  # noqa: PTH123, SIM115 - closed by the stack
+        self._aside = aside
+        self._closing.enter_context(self._raw)
         if not self.path.lower().endswith(".gz"):
-            return raw
+            return self._raw
         # No name and no time in the header: the same table gives the same bytes.
-        packed = gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=raw, mtime=0)
-        return self._closing.enter_context(packed)  # type: ignore[return-value]
+        packed = gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=self._raw, mtime=0)
+        self._closing.enter_context(packed)
+        return cast(IO[bytes], packed)
 
     def _finish(self) -> None:
         if self._parquet is not None:
@@ -125,14 +125,13 @@ class TableWriter:
         self._raw.flush()
         os.fsync(self._raw.fileno())
         self._closing.close()
-        os.chmod(self._aside, 0o666 & ~_umask())  # noqa: PTH101 - mkstemp's file is for its owner only
-        os.replace(self._aside, self.path)  # noqa: PTH105 - paths as the user gave them
+        os.replace(self._aside, self._target)  # noqa: PTH105 - paths as the user gave them
         self._aside = None
 
     def _forget(self) -> None:
-        if self._parquet_open():
+        if self._parquet is not None:
             with contextlib.suppress(OSError, pa.ArrowException, ValueError):
-                self._parquet.close()  # type: ignore[union-attr]
+                self._parquet.close()
         with contextlib.suppress(OSError, ValueError):
             self._closing.close()
         if self._aside is not None:
@@ -140,12 +139,10 @@ class TableWriter:
                 os.unlink(self._aside)  # noqa: PTH108
             self._aside = None
 
-    def _parquet_open(self) -> bool:
-        return getattr(self, "_parquet", None) is not None
-
-    def _error(self, error: OSError) -> OutputError:
+    def _error(self, error: OSError | ValueError) -> OutputError:
+        what = getattr(error, "strerror", None) or error
         return OutputError(
-            f"{self.path}: cannot be written: {error.strerror or error}; choose a folder that exists, has room and is yours"
+            f"{shown(self.path)}: cannot be written: {what}; choose a folder that exists, has room and is yours"
         )
 
 
@@ -153,12 +150,6 @@ def write_table(table: pa.Table, path: str | os.PathLike[str]) -> None:
     """Write a whole table; the ending of the name chooses the format."""
     with TableWriter(path, table.schema) as writer:
         writer.write(table)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _as_text(rows: pa.RecordBatch | pa.Table, form: str) -> bytes:
@@ -172,11 +163,15 @@ def _as_text(rows: pa.RecordBatch | pa.Table, form: str) -> bytes:
     return _delimited(zip(*lists, strict=True), form)
 
 
-def _delimited(rows: object, form: str) -> bytes:
+def _delimited(rows: Iterable[Sequence[str]], form: str) -> bytes:
     if form == "tsv":
-        return b"".join("\t".join(row).encode() + b"\n" for row in rows)  # type: ignore[attr-defined]
+        return b"".join("\t".join(row).encode() + b"\n" for row in rows)
     text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)  # type: ignore[call-overload]
+    plain = csv.writer(text, lineterminator="\n")
+    # Python before 3.13 does not quote a cell for a carriage return, which ends a line for those who read it.
+    quoted = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL)
+    for row in rows:
+        (quoted if any("\r" in cell for cell in row) else plain).writerow(row)
     return text.getvalue().encode()
 
 
@@ -194,7 +189,7 @@ def _spelled(column: pa.Array | pa.ChunkedArray, kind: pa.DataType) -> pa.Array 
 
 def _without_breaks(column: pa.Array, name: str) -> pa.Array:
     """TSV cannot hold tabs and line ends: in a URL they become escapes, elsewhere spaces."""
-    if not pa.types.is_string(column.type):
+    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
         return column
     for break_, escape in _TSV_BREAKS:
         column = pc.replace_substring(column, break_, escape if name == "url" else " ")
