@@ -19,9 +19,7 @@ class NormalizedLines:
     problems: list[tuple[int, str]]  # line of the block, from 0, and the reason, of the first of them
 
 
-def normalize_lines(
-    block: bytes, normalize: Callable[[pa.Array], NormalizedUrls] = normalize_many
-) -> NormalizedLines:
+def normalize_lines(block: bytes, normalize: Callable[[pa.Array], NormalizedUrls] = normalize_many) -> NormalizedLines:
     """Normalize the URLs of whole lines; `block` ends with a line end. Blank lines stay blank.
 
     >>> normalize_lines(b"HTTP://h\\n\\nnothing\\n").text
