@@ -52,8 +52,8 @@ def measure(keys: npt.NDArray[Any], clusters: npt.NDArray[Any]) -> Measures:
     cells, cell_sizes = np.unique(key.astype(np.int64) * max(count, 1) + cluster, return_counts=True)
     pairs, right = _pairs(key_sizes), _pairs(cell_sizes)
     kept = len(np.unique(_majority(cells // max(count, 1), cells % max(count, 1), cell_sizes)))
-    duplicate_rate = 1 - count / total if total else 0.0
-    compression = 1 - groups / total if total else 0.0
+    duplicate_rate = (total - count) / total if total else 0.0
+    compression = (total - groups) / total if total else 0.0
     small = cluster_sizes[cluster] <= max(LARGE_SHARE * total, 1)
     return Measures(
         urls=total,
@@ -63,7 +63,7 @@ def measure(keys: npt.NDArray[Any], clusters: npt.NDArray[Any]) -> Measures:
         compression=compression,
         dup_reduction=1 - (1 - kept / groups) / duplicate_rate if duplicate_rate and groups else 0.0,
         fpr=(pairs - right) / pairs if pairs else 0.0,
-        pages_lost=1 - kept / count if count else 0.0,
+        pages_lost=(count - kept) / count if count else 0.0,
         recall_of_possible=compression / duplicate_rate if duplicate_rate else 0.0,
         recall_without_large=_recall(key[small], cluster[small]),
     )
