@@ -1,0 +1,78 @@
+"""Whatever the index has acknowledged is there after `kill -9` at any moment; what was not is whole or absent.
+
+`UNDUST_KILLS=200 pytest tests/test_index_crash.py` kills as often as that.
+"""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from tests.index_load import MADE, METHODS, THRESHOLD, Change, change
+from tests.index_oracle import Answer, Oracle
+from undust.index.online import Index
+
+ROUNDS = int(os.environ.get("UNDUST_KILLS", "4"))
+ROOT = Path(__file__).parents[1]
+URLS = [f"http://a.test/{n}" for n in range(2000)]
+State = list[Answer | None]
+
+
+def told(oracle: Oracle, done: Change) -> None:
+    kind, pages = done
+    for url, content in pages:
+        if kind == "add":
+            oracle.add(url, content)
+        elif kind == "remove":
+            oracle.remove(url)
+
+
+def state(index: Index) -> State:
+    rows = index.get_many(URLS).to_pylist()
+    return [(row["duplicate_of"], row["method"], row["similarity"]) if row["known"] else None for row in rows]
+
+
+def killed_child(folder: Path, seed: int, first: int, seconds: float) -> int:
+    """Let a process work on the index for a while, kill it, and tell how many changes it has acknowledged."""
+    command = [sys.executable, "-m", "tests.index_load", str(folder), str(seed), str(first)]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "open\n"
+        time.sleep(seconds)  # the moment to kill it, not a wait for something
+        child.send_signal(signal.SIGKILL)
+        lines = child.stdout.read().split("\n")
+    whole = lines[:-1]
+    return len(whole)
+
+
+def test_nothing_acknowledged_is_lost_when_the_process_is_killed(tmp_path: Path) -> None:
+    seed = 1
+    chance = random.Random(seed)
+    oracle = Oracle(METHODS, MADE, threshold=THRESHOLD, distance=3, max_sentences=2)
+    done = total = 0
+    for turn in range(ROUNDS):
+        if turn % 40 == 0 and turn:  # the oracle compares with everything, so it begins anew from time to time
+            seed, done = seed + 1, 0
+            oracle = Oracle(METHODS, MADE, threshold=THRESHOLD, distance=3, max_sentences=2)
+        folder = tmp_path / f"index{seed}"
+        acknowledged = done + killed_child(folder, seed, done, chance.uniform(0.0, 0.6))
+        total += acknowledged - done
+        while done < acknowledged:
+            told(oracle, change(seed, done))
+            done += 1
+        with Index(folder, read_only=True) as reader:
+            found = state(reader)
+        if found != [oracle.get(url) for url in URLS]:
+            # The process may have been killed after a change was written and before it said so: then all of it is
+            # there. A batch is one record, as it fits into the memory of this index.
+            told(oracle, change(seed, done))
+            done += 1
+            assert found == [oracle.get(url) for url in URLS]
+        if turn % 10 == 0:
+            with Index(folder) as index:
+                index.check()
+                assert state(index) == found
+    print(f"{ROUNDS} kills, {total} changes acknowledged, none lost")
