@@ -107,6 +107,18 @@ def test_modes_are_learned_from_a_sample_of_many_pages(monkeypatch: pytest.Monke
     assert fit_modes(keywords[::-1], 10).tolist() == fit_modes(keywords, 10).tolist()  # the same sample in any order
 
 
+@given(st.lists(PAGES, max_size=5), st.integers(1, 6))
+def test_modes_can_be_learned_batch_by_batch(batches: list[list[set[int]]], wanted: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kmodes, "FIT_PAGES", 7)
+        rows = [matrix(pages) for pages in batches]
+        whole = matrix([page for pages in batches for page in pages])
+        sampled = kmodes.sample_keywords(rows)
+        assert len(sampled) <= 7
+        if len(sampled):
+            assert fit_modes(sampled, wanted).tolist() == fit_modes(whole, wanted).tolist()
+
+
 def test_the_number_of_modes_grows_with_the_root_of_the_pages() -> None:
     assert [choose_modes(count) for count in (0, 1, 200, 20_000, 10**12)] == [1, 1, 10, 100, 4096]
     with pytest.raises(UsageError, match="at least 1"):

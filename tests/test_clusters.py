@@ -10,10 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from undust.detect.clusters import center, cluster_pairs, components, similarities_to
-from undust.detect.pairs import PAIRS, to_table
+from undust.detect.clusters import BY, center, cluster_chunks, cluster_pairs, components, similarities_to
+from undust.detect.pairs import to_table
 from undust.detect.pairs_hamming import simhash_pairs
+from undust.detect.pairs_store import Chunk
 from undust.errors import UsageError
+from undust.tables import PAIRS
 
 Edge = tuple[int, int, float]
 
@@ -89,6 +91,69 @@ def test_similarities_can_be_told_to_any_row_of_the_cluster(graph: tuple[int, li
     assert similarities_to(table_of(edges), clusters, chosen).tolist() == expected
 
 
+def plain_stars(count: int, edges: list[Edge]) -> list[int]:
+    """Greedily: of pages that no centre is paired with, the one of most pairs is the next centre."""
+    near: list[dict[int, float]] = [{} for _ in range(count)]
+    for a, b, s in edges:
+        near[a][b] = near[b][a] = s
+    twins = {b: a for a, b, s in edges if s == 1 and len(near[b]) == 1}
+
+    def mixed(row: int) -> int:
+        value = row * 0x9E3779B97F4A7C15 % 2**64
+        return (value ^ value >> 29) * 0xBF58476D1CE4E5B9 % 2**64
+
+    centres: set[int] = set()
+    for row in sorted(range(count), key=lambda row: (-len(near[row]), -mixed(row))):
+        if row not in twins and not centres & near[row].keys():
+            centres.add(row)
+    of = [
+        row if row in centres or row in twins else min(centres & near[row].keys(), key=lambda c: (-near[row][c], c))
+        for row in range(count)
+    ]
+    return [of[twins[row]] if row in twins else of[row] for row in range(count)]
+
+
+@given(graphs())
+def test_stars_are_those_of_a_greedy_choice(graph: tuple[int, list[Edge]]) -> None:
+    count, edges = graph
+    found = cluster_pairs(table_of(edges), count, by="star")
+    assert found.rows.tolist() == plain_stars(count, edges)
+    direct = {pair: s for a, b, s in edges for pair in ((a, b), (b, a))}
+    centres = set(found.rows.tolist())
+    assert not any((a, b) in direct for a in centres for b in centres)  # no two pages that stay are alike
+    for row, centre in enumerate(found.rows.tolist()):
+        equal = 1 in [direct.get((row, other)) for other in range(row)]
+        assert row == centre or equal or found.similarities[row] == pytest.approx(direct[row, centre])
+
+
+@given(graphs(), st.sampled_from(BY))
+def test_chunks_of_pairs_give_what_all_at_once_give(graph: tuple[int, list[Edge]], by: str) -> None:
+    count, edges = graph
+    pairs = table_of(edges)
+    a, b, weights = (pairs[name].to_numpy() for name in PAIRS.names)
+    cuts = [slice(start, start + 3) for start in range(0, len(a), 3)]
+    found = cluster_chunks(lambda: [(a[cut], b[cut], weights[cut]) for cut in cuts], count, by=by)
+    expected = cluster_pairs(pairs, count, by=by)
+    assert found.rows.tolist() == expected.rows.tolist()
+    if by != "components":
+        assert found.similarities.tolist() == expected.similarities.tolist()
+
+
+def test_a_long_chain_becomes_stars_in_few_rounds() -> None:
+    count = 20_000
+    rows = np.arange(count - 1, dtype=np.uint32)
+    rounds = 0
+
+    def chunks() -> list[Chunk]:
+        nonlocal rounds
+        rounds += 1
+        return [(rows, rows + np.uint32(1), np.full(count - 1, 0.9, np.float32))]
+
+    found = cluster_chunks(chunks, count, by="star").rows
+    assert np.bincount(found, minlength=count).max() <= 3
+    assert rounds < 100
+
+
 @given(graphs(), st.randoms(use_true_random=False))
 def test_the_order_in_which_pairs_were_found_does_not_matter(graph: tuple[int, list[Edge]], chance: Random) -> None:
     edges = graph[1]
@@ -123,7 +188,7 @@ def test_ways_through_other_clusters_do_not_count() -> None:
     assert found.tolist() == [0.875, 1, 0.875, 1]
 
 
-@pytest.mark.parametrize("by", ["center", "components"])
+@pytest.mark.parametrize("by", BY)
 def test_rows_without_pairs_are_alone(by: str) -> None:
     found = cluster_pairs(table_of([]), 3, by=by)
     assert (found.rows.tolist(), found.similarities.tolist()) == ([0, 1, 2], [1, 1, 1])
@@ -131,7 +196,7 @@ def test_rows_without_pairs_are_alone(by: str) -> None:
 
 
 def test_what_cannot_be_is_refused() -> None:
-    with pytest.raises(UsageError, match="one of center, components"):
+    with pytest.raises(UsageError, match="one of center, star, components"):
         cluster_pairs(table_of([]), 3, by="centre")
     with pytest.raises(UsageError, match="row 7, of 7 rows"):
         components(table_of([(0, 7, 0.5)]), 7)

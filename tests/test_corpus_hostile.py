@@ -220,7 +220,8 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, dict
 def test_a_hostile_file_costs_little_memory_and_is_counted(hostile: dict[str, dict[str, Any]], name: str) -> None:
     told = hostile[name]
     assert told["pages"] == (SMALL | LARGE)[name][1], told
-    assert told["grown_mib"] < (100 if name in SMALL else 350), told
+    # A line of the largest size (64 MiB), and two pieces of 32 MiB as zstd gives them, may be held at once.
+    assert told["grown_mib"] < (160 if name in SMALL else 350), told
     assert REFUSALS.get(name, "") in (told["error"] or ""), told
     if name not in HARMLESS:
         assert told["damaged"] or told["skipped"] or told["limited"] or told["error"], told

@@ -207,6 +207,7 @@ DELIMITED: list[tuple[str, str, list[tuple[str, str | None]], list[int]]] = [
     ("the same, quoted", 'url,text\nhttp://a/,x,"y"\nhttp://c/,z\n', [("http://c/", "z")], [2]),
     ("text behind a closing quote", 'url,text\nhttp://a/,"x"y\nhttp://c/,z\n', [("http://c/", "z")], [2]),
     ("a quote that is never closed", 'url,text\nhttp://a/,x\nhttp://b/,"y\nhttp://c/,z\n', [("http://a/", "x")], [3]),
+    ("a byte order mark inside", "url,text\n\ufeffhttp://a/,x\n", [("\ufeffhttp://a/", "x")], []),
     ("names twice", "url,text,text\nhttp://a/,x,y\n", [("http://a/", "x")], []),
 ]  # fmt: skip
 
@@ -378,6 +379,7 @@ def test_parquet_dictionaries_numbers_and_times_are_read(tmp_path: Path) -> None
         (pa.array([1704067200000], pa.timestamp("ms", "Europe/Berlin")), 1704067200),
         (pa.array(["20240101000000"]), 1704067200),
         (pa.array([None], pa.null()), None),
+        (pa.array([2**60], pa.timestamp("ms")), None),  # a year that no calendar has
     ],
     ids=str,
 )

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from undust import pipeline
 from undust.corpus import Tally
-from undust.detect.exact import cluster_exact, fingerprint_pages, plain_digest
+from undust.detect.captures import TableFingerprints, find_captures
+from undust.detect.exact import cluster_exact, fingerprint_pages, first_of_equal, plain_digest
 from undust.tables import FINGERPRINTS, PAGES
 
 CRAWLS = ("autoindex", "docs", "dokuwiki", "dokuwiki_sid", "wordpress")
@@ -134,6 +135,36 @@ def test_the_order_of_the_input_does_not_matter(rows: list[dict[str, Any]], chan
     again = pa.Table.from_batches(parts, FINGERPRINTS)
     assert cluster_exact(again).equals(cluster_exact(table))
     assert cluster_exact(table)["url"].to_pylist() == sorted({row["url"] for row in rows})
+
+
+@given(st.lists(CONTENTS | CONTENTS.map(lambda row: row | {"cluster": "c"}), max_size=14))
+def test_numbers_of_equal_content_group_as_names_do(rows: list[dict[str, Any]]) -> None:
+    table = pa.Table.from_batches([fingerprint_pages(pages(row)) for row in rows], FINGERPRINTS)
+    source = TableFingerprints(table)
+    captures = find_captures(source)
+    chosen = [rows[place] for place in captures.places.tolist()]
+    clusters = cluster_exact(table)
+    assert clusters["cluster"].to_pylist() == [plain_name(row, rows) for row in chosen]
+    named: dict[str, int] = {}
+    first = [named.setdefault(name, row) for row, name in enumerate(clusters["cluster"].to_pylist())]
+    assert first_of_equal(source, captures).tolist() == first
+
+
+def plain_name(row: dict[str, Any], rows: list[dict[str, Any]]) -> str:
+    """The name of a page's cluster, by the rules in the order they are told."""
+
+    def digest(one: dict[str, Any]) -> str | None:
+        stated: str | None = one["digest"]
+        return stated and stated.removeprefix("sha1:")
+
+    if row["html"] == b"":
+        return f"url:{row['url']}"
+    if row["html"] is not None:
+        return xxhash.xxh3_128_hexdigest(row["html"])
+    if digest(row) is not None:
+        same = [xxhash.xxh3_128_hexdigest(one["html"]) for one in rows if one["html"] and digest(one) == digest(row)]
+        return min(same, default=str(digest(row)))
+    return f"cluster:{row['cluster']}" if row.get("cluster") else f"url:{row['url']}"
 
 
 @pytest.mark.parametrize("crawl", CRAWLS)

@@ -18,12 +18,12 @@ def day(number: int) -> datetime:
     return datetime(2024, 1, number, tzinfo=UTC)
 
 
-COLUMNS = ("url", "canonical", "inlinks", "length", "time")
+COLUMNS = ("url", "canonical", "inlinks", "length", "time", "center")
 ROWS: list[tuple[Any, ...]] = [
-    ("http://a.de/very/long/name", None, 3, 10, day(3)),
-    ("http://a.de/p?x=1", "http://A.de/very/long/name", None, 90, None),
-    ("https://a.de/p?x=22", "http://a.de/very/long/name#top", 9, 5, day(9)),
-    ("http://a.de/p?x=0", "http://elsewhere.de/", 1, None, day(1)),
+    ("http://a.de/very/long/name", None, 3, 10, day(3), False),
+    ("http://a.de/p?x=1", "http://A.de/very/long/name", None, 90, None, True),
+    ("https://a.de/p?x=22", "http://a.de/very/long/name#top", 9, 5, day(9), False),
+    ("http://a.de/p?x=0", "http://elsewhere.de/", 1, None, day(1), False),
 ]
 PAGES: list[dict[str, Any]] = [dict(zip(COLUMNS, row, strict=True)) for row in ROWS]
 
@@ -31,7 +31,7 @@ PAGES: list[dict[str, Any]] = [dict(zip(COLUMNS, row, strict=True)) for row in R
 def table_of(rows: list[dict[str, Any]]) -> pa.Table:
     columns = {
         "url": pa.string(), "cluster": pa.string(), "canonical": pa.string(), "inlinks": pa.int64(),
-        "length": pa.int64(), "time": DAY,
+        "length": pa.int64(), "time": DAY, "center": pa.bool_(),
     }  # fmt: skip
     return pa.table({name: pa.array([row.get(name) for row in rows], kind) for name, kind in columns.items()})
 
@@ -46,6 +46,7 @@ def kept(policies: str, rows: list[dict[str, Any]]) -> list[str]:
     [
         ("canonical", 0),  # two of them name it, in other spellings; what is elsewhere cannot be kept
         ("https", 2),
+        ("center", 1),
         ("shortest", 3),  # as short as the second, and first by URL
         ("first", 3),
         ("newest", 2),
@@ -100,6 +101,7 @@ def test_the_order_of_the_rows_does_not_matter(
             "inlinks": links,
             "length": length,
             "time": day(1 + links),
+            "center": secure,
         }
         for cluster, length, links, secure in drawn
     ]

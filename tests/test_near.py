@@ -1,8 +1,10 @@
 """Near duplicates by every method, from fingerprints as they are written."""
 
+import json
 import random
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -10,7 +12,12 @@ import pytest
 
 from undust import corpus, pipeline
 from undust.cli import main
+from undust.corpus.fingerprints import FingerprintFiles
+from undust.detect.captures import find_captures
+from undust.detect.clusters import BY
+from undust.detect.evidence import Search
 from undust.detect.fingerprints_parameters import SignatureParameters
+from undust.detect.near import near_rows
 from undust.errors import InputError, UsageError
 
 SAMPLE = str(resources.files("undust") / "data" / "sample.warc.gz")
@@ -44,7 +51,7 @@ def fingerprints(tmp_path: Path, pages: dict[str, str]) -> pa.Table:
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("by", ["center", "components"])
+@pytest.mark.parametrize("by", BY)
 def test_a_changed_page_is_found_and_others_are_left_alone(tmp_path: Path, method: str, by: str) -> None:
     clusters = pipeline.cluster(fingerprints(tmp_path, texts()), method=method, by=by, distance=6)
     found = dict(zip(clusters["url"].to_pylist(), clusters["cluster"].to_pylist(), strict=True))
@@ -61,6 +68,60 @@ def test_the_order_of_pages_does_not_matter(tmp_path: Path, method: str) -> None
     order = list(range(len(table)))
     random.Random(5).shuffle(order)
     assert pipeline.cluster(table, method=method).equals(pipeline.cluster(table.take(order), method=method))
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("by", BY)
+def test_files_and_little_memory_give_what_a_table_gives(tmp_path: Path, method: str, by: str) -> None:
+    table = pipeline.fingerprint(SAMPLE)
+    order = list(range(len(table)))
+    random.Random(6).shuffle(order)
+    for number, part in enumerate((order[:100], order[100:])):
+        corpus.write_table(table.take(part), tmp_path / f"{number}.parquet")
+    files = FingerprintFiles((str(tmp_path / "0.parquet"), str(tmp_path / "1.parquet")))
+    captures = find_captures(files)
+    search = Search(memory_bytes=1 << 14, folder=tmp_path)
+    found = near_rows(files, captures, method, search, by=by)
+    expected = pipeline.cluster(table, method=method, by=by)
+    assert captures.url_column(found.rows).to_pylist() == expected["cluster"].to_pylist()
+    assert found.similarities.tolist() == expected["similarity"].to_pylist()
+    assert (method == "minhash") == (tmp_path / "shingles").exists()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_pages_without_words_join_pages_of_equal_content(tmp_path: Path, method: str) -> None:
+    rows: list[dict[str, Any]] = [
+        {"url": "http://a.test/1.png", "html": "\x00\x01picture"},
+        {"url": "http://a.test/2.png", "html": "\x00\x01picture"},
+        {"url": "http://a.test/3.png", "html": "\x00\x01another"},
+        {"url": "http://a.test/page", "html": "<p>hello there, you all", "digest": "sha1:AAAA"},
+        {"url": "http://a.test/again", "digest": "AAAA"},  # as an archive names a page that it has already
+        {"url": "http://a.test/unknown", "digest": "BBBB"},
+    ]
+    (tmp_path / "p.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    clusters = pipeline.cluster(pipeline.fingerprint(tmp_path / "p.jsonl"), method=method)
+    found = dict(zip(clusters["url"].to_pylist(), clusters["cluster"].to_pylist(), strict=True))
+    assert found == {
+        "http://a.test/1.png": "http://a.test/1.png",
+        "http://a.test/2.png": "http://a.test/1.png",
+        "http://a.test/3.png": "http://a.test/3.png",
+        "http://a.test/page": "http://a.test/page",
+        "http://a.test/again": "http://a.test/page",
+        "http://a.test/unknown": "http://a.test/unknown",
+    }
+    assert set(clusters["similarity"].to_pylist()) == {1.0}
+
+
+@pytest.mark.parametrize("method", ["exact", "minhash"])
+def test_the_keeper_of_each_cluster_is_named(tmp_path: Path, method: str) -> None:
+    table = pipeline.fingerprint(SAMPLE)
+    clusters = pipeline.cluster(table, method=method, keep="longest,shortest")
+    lengths = dict(zip(table["url"].to_pylist(), table["length"].to_pylist(), strict=True))
+    best: dict[str, tuple[int, int, str]] = {}
+    for row in clusters.to_pylist():
+        rank = (-lengths[row["url"]], len(row["url"]), row["url"])
+        best[row["cluster"]] = min(best.get(row["cluster"], rank), rank)
+    assert [best[row["cluster"]][2] for row in clusters.to_pylist()] == clusters["keeper"].to_pylist()
 
 
 def test_a_higher_threshold_gives_no_larger_clusters() -> None:

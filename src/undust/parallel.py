@@ -65,7 +65,7 @@ def in_processes(
         pool = stack.enter_context(
             ProcessPoolExecutor(workers, mp_context=context, initializer=_share, initargs=(read,))
         )
-        parts = [folder / f"{number:06d}-{_stamp(file, options)}.arrow" for number, file in enumerate(files)]
+        parts = [folder / f"{number:06d}-{stamp(file, options)}.arrow" for number, file in enumerate(files)]
         futures = [pool.submit(_write_part, work, file, part, options) for file, part in zip(files, parts, strict=True)]
         try:
             for future, part in zip(futures, parts, strict=True):
@@ -91,7 +91,7 @@ def _outcome(future: Future[Tally], read: Any, progress: Progress) -> Tally:
         raise UndustError("a process was ended from outside, perhaps for want of memory; use fewer --jobs") from error
 
 
-def _stamp(file: str, options: dict[str, Any]) -> str:
+def stamp(file: str, options: dict[str, Any]) -> str:
     """Name what a part is made of: another file, a changed one or other options are another part."""
     found = os.stat(file)  # noqa: PTH116 - a path as the user gave it
     if not stat.S_ISREG(found.st_mode):  # a folder does not tell whether a file deep in it changed

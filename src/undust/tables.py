@@ -1,4 +1,4 @@
-"""The Arrow schemas of the tables that flow: pages, fingerprints, clusters."""
+"""The Arrow schemas of the tables that flow: pages, fingerprints, pairs, clusters, removed pages."""
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -33,10 +33,27 @@ FINGERPRINTS = pa.schema(
     ]
 )
 
+PAIRS = pa.schema(
+    [
+        pa.field("a", pa.uint32(), nullable=False),  # row numbers of two pages, a < b
+        pa.field("b", pa.uint32(), nullable=False),
+        pa.field("similarity", pa.float32(), nullable=False),  # Jaccard, or 1 - distance / bits
+    ]
+)
+
 CLUSTERS = pa.schema(
     [
         pa.field("url", pa.string(), nullable=False),
         pa.field("cluster", pa.string(), nullable=False),
+    ]
+)
+
+REMOVED = pa.schema(
+    [
+        pa.field("url", pa.string(), nullable=False),
+        pa.field("keeper", pa.string(), nullable=False),  # URL of the page that stays instead
+        pa.field("method", pa.string(), nullable=False),  # exact, simhash, …; url: an older capture of its URL
+        pa.field("similarity", pa.float32()),  # to the keeper; null where nothing was compared
     ]
 )
 

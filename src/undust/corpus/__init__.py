@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 import pyarrow as pa
 
 from undust import settings
-from undust.corpus.fingerprints import is_fingerprints, read_fingerprints, read_signatures
+from undust.corpus.fingerprints import is_fingerprints, read_fingerprints
 from undust.corpus.reading import Reading
 from undust.corpus.streams import STDIN, Source, open_source, shown
 from undust.corpus.tally import Damage, Tally
@@ -24,7 +24,6 @@ __all__ = [
     "read_fingerprints",
     "read_one",
     "read_pages",
-    "read_signatures",
     "write_table",
 ]
 

@@ -84,8 +84,8 @@ def unquoted_columns(
     block: Block, delimiter: str, width: int, chosen: dict[str, int], on_bad_row: OnBadRow
 ) -> cols.Columns:
     """The chosen columns of a block of lines without quotes, as bytes; an empty cell is null."""
-    if not _is_utf8(block.data):
-        # Arrow hands bad rows on as text, and fails for those that are none.
+    if not _is_utf8(block.data) or block.data.startswith(BOM):
+        # Arrow hands bad rows on as text, and fails for those that are none. A byte order mark it drops.
         return _split_columns(block, delimiter, width, chosen, on_bad_row)
 
     def bad_row(row: pa_csv.InvalidRow) -> str:

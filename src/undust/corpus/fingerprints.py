@@ -2,6 +2,8 @@
 
 import contextlib
 import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -17,6 +19,7 @@ from undust.tables import FINGERPRINTS
 
 _MARK = "body_xxh3"  # no table of pages has this column
 _HEAD_BYTES = 2**16
+_BATCH_ROWS = 8192
 
 
 def is_fingerprints(path: str) -> bool:
@@ -51,18 +54,64 @@ def read_fingerprints(path: str, *, tally: Tally) -> pa.Table:
     return table
 
 
-def read_signatures(path: str, *, tally: Tally) -> pa.Table:
-    """Read a Parquet table that `undust fingerprint` wrote, with all its signatures and how they were made."""
-    if _format(path)[0] != "parquet":
+@dataclass(frozen=True, slots=True)
+class FingerprintFiles:
+    """Parquet files that `undust fingerprint` wrote, one after the other, read some columns and rows at a time."""
+
+    paths: tuple[str, ...]
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Columns of the first file, with how its signatures were made."""
+        with _parquet(self.paths[0]) as file:
+            return file.schema_arrow
+
+    @property
+    def schemas(self) -> list[pa.Schema]:
+        """Columns of each file."""
+        found = []
+        for path in self.paths:
+            with _parquet(path) as file:
+                found.append(file.schema_arrow)
+        return found
+
+    def count(self) -> int:
+        """Count the rows of all files."""
+        total = 0
+        for path in self.paths:
+            with _parquet(path) as file:
+                total += int(file.metadata.num_rows)
+        return total
+
+    def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """Give some columns of all files, a few thousand rows at a time."""
+        for path in self.paths:
+            with _parquet(path) as file:
+                if missing := [name for name in columns if name not in file.schema_arrow.names]:
+                    raise InputError(f"{path}: no column {missing[0]}; write it again with undust fingerprint")
+                try:
+                    yield from file.iter_batches(_BATCH_ROWS, columns=list(columns), use_threads=False)
+                except (pa.ArrowException, OSError, ValueError) as error:
+                    raise _not_whole(path, error) from error
+
+
+def _parquet(path: str) -> pq.ParquetFile:
+    if not is_parquet(path):
         raise InputError(f"{path}: signatures are read from Parquet only; write them with -o pages.parquet")
     try:
-        table = pq.read_table(path)
-    except (pa.ArrowException, OSError) as error:
-        why = " ".join(str(error).split())[:160]
-        raise InputError(f"{path}: not a whole table of fingerprints ({why}); write it again") from error
-    tally.pages += table.num_rows
-    tally.bytes += os.path.getsize(path)  # noqa: PTH202
-    return table
+        return pq.ParquetFile(path, buffer_size=2**20, pre_buffer=False)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise _not_whole(path, error) from error
+
+
+def is_parquet(path: str) -> bool:
+    """Tell whether a file is Parquet, by its first bytes."""
+    return _format(path)[0] == "parquet"
+
+
+def _not_whole(path: str, error: Exception) -> InputError:
+    why = " ".join(str(error).split())[:160]
+    return InputError(f"{path}: not a whole table of fingerprints ({why}); write it again")
 
 
 def _format(path: str) -> tuple[str, bytes]:

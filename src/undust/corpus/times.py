@@ -16,6 +16,8 @@ _ISO = re.compile(
 )
 _DIGITS = re.compile(rb"(\d{4})(\d\d)(\d\d)(?:(\d\d)(?:(\d\d)(?:(\d\d)(?:\d{3})?)?)?)?()()")
 _EPOCH = re.compile(rb"(\d{9,10})(?:\.\d+)?|(\d{10})\d{3}")  # the last three of 13 digits are milliseconds
+_FIRST, _LAST = -62135596800, 253402300799
+"""The years 1 to 9999, all that Python knows and ISO 8601 can write; other times are damage."""
 
 
 def parse_time(value: bytes) -> int | None:
@@ -54,8 +56,9 @@ def time_column(column: pa.Array) -> pa.Array:
     """Times out of a column of any type that can hold them."""
     kind = column.type
     if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
-        naive = column.cast(pa.timestamp("s", tz=getattr(kind, "tz", None)), safe=False)
-        return naive.cast(TIME) if naive.type.tz is not None else pc.assume_timezone(naive, "UTC")
+        seconds = column.cast(pa.timestamp("s", tz=getattr(kind, "tz", None)), safe=False).cast(pa.int64())
+        known = pc.and_(pc.greater_equal(seconds, _FIRST), pc.less_equal(seconds, _LAST))
+        return pc.if_else(known, seconds, pa.scalar(None, pa.int64())).cast(TIME)
     if pa.types.is_integer(kind) or pa.types.is_floating(kind):
         column = column.cast(pa.int64(), safe=False).cast(pa.string())
     return times(column.cast(pa.binary()).to_pylist())

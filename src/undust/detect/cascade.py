@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from undust.detect.kmodes import assign_modes
+from undust.detect.kmodes import ModeIndex, assign_modes
 from undust.detect.pairs import MEMORY_BYTES, to_table
 from undust.detect.pairs_hamming import DISTANCE, near_rows
 from undust.errors import UsageError
@@ -35,13 +35,13 @@ def cascade_pairs(
     memory_bytes: int = MEMORY_BYTES,
     threads: int | None = None,
 ) -> pa.Table:
-    """Find the pairs that pass the cascade (`undust.detect.pairs.PAIRS`); the similarity is that of the simhashes.
+    """Find the pairs that pass the cascade (`undust.tables.PAIRS`); the similarity is that of the simhashes.
 
     `keywords` has a row of hashes a page, `modes` are those of `kmodes.fit_modes`, or None to do without clusters.
     All pairs that pass are found, by tables of blocks within each cluster, never by comparing all with all. Of pages
     with the same mode, sentences and simhash the first stands for all, as in `simhash_pairs`.
     """
-    groups = None if modes is None else (assign_modes(keywords, modes) + 1).astype(np.uint32)
+    groups = None if modes is None else mode_groups(keywords, modes)
     if len(sentences) != len(simhashes) or len(keywords) != len(simhashes):
         raise UsageError(f"{len(simhashes)} simhashes, {len(sentences)} sentence counts, {len(keywords)} keyword rows")
     packed, distances = near_rows(
@@ -56,6 +56,11 @@ def cascade_pairs(
         threads=threads,
     )
     return to_table(packed, (1.0 - distances / bits).astype(np.float32))
+
+
+def mode_groups(keywords: _U64, modes: _U64) -> npt.NDArray[np.uint32]:
+    """Number the cluster of each page, from 0 for pages that share no keyword with any mode."""
+    return (assign_modes(keywords, modes) + 1).astype(np.uint32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +102,7 @@ class Cascade:
         edges = [bits * i // blocks for i in range(blocks + 1)]
         self._cuts = [(edges[i], (1 << edges[i + 1] - edges[i]) - 1) for i in range(blocks)]
         self._buckets: dict[tuple[int, int, int], list[int]] = {}
+        self._modes = ModeIndex(state.modes)
         for at in range(len(state.numbers)):
             self._index(at)
 
@@ -107,7 +113,7 @@ class Cascade:
         """
         state = self.state
         words = np.array([list(keywords)], dtype=np.uint64).reshape(1, -1)
-        label = int(assign_modes(words, state.modes)[0])
+        label = int(self._modes.assign(words)[0])
         best, nearest = None, self.max_distance + 1
         for key in self._keys(label, simhash):
             for at in self._buckets.get(key, ()):

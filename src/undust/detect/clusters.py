@@ -1,5 +1,6 @@
 """Clusters from pairs of similar pages: CENTER (paper 002) or connected components."""
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -7,11 +8,13 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from undust.detect.pairs import from_table
+from undust.detect.pairs_store import Chunk
 from undust.errors import UsageError
+from undust.kernels import star
 from undust.kernels.center import scan
 from undust.kernels.union_find import flatten, join_pairs, weakest_links
 
-BY = ("center", "components")
+BY = ("center", "star", "components")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +26,7 @@ class Clusters:
 
 
 def cluster_pairs(pairs: pa.Table, count: int, *, by: str = "center") -> Clusters:
-    """Group `count` rows by their pairs (`undust.detect.pairs.PAIRS`, as sorted there); a row without is alone.
+    """Group `count` rows by their pairs (`undust.tables.PAIRS`, as sorted there); a row without is alone.
 
     Rows in the order of URLs give the same clusters whatever order the pages came in.
 
@@ -34,7 +37,55 @@ def cluster_pairs(pairs: pa.Table, count: int, *, by: str = "center") -> Cluster
     """
     if by not in BY:
         raise UsageError(f"unknown clusters {by!r}; one of {', '.join(BY)}")
+    if by == "star":
+        columns = _columns(pairs, count)
+        return cluster_chunks(lambda: [columns], count, by=by)
     return center(pairs, count) if by == "center" else components(pairs, count)
+
+
+def cluster_chunks(chunks: Callable[[], Iterable[Chunk]], count: int, *, by: str = "center") -> Clusters:
+    """Group rows by pairs that come sorted, some at a time, as often as asked for (`PairStore.chunks`).
+
+    Of components the similarities are not told (0, and 1 for the row that names one): they need all pairs at once.
+    """
+    if by not in BY:
+        raise UsageError(f"unknown clusters {by!r}; one of {', '.join(BY)}")
+    if by == "star":
+        return _stars(chunks, count)
+    rows, similarities = np.arange(count, dtype=np.uint32), np.ones(count, dtype=np.float32)
+    seen = np.zeros(count, dtype=np.uint8)
+    for a, b, weights in chunks():
+        if by == "center":
+            scan(a, b, weights, seen, rows, similarities)
+        else:
+            join_pairs(a, b, rows, np.empty(len(a), dtype=np.int64))
+    if by == "components":
+        flatten(rows)
+        similarities[rows != np.arange(count, dtype=np.uint32)] = 0.0
+    return Clusters(rows, similarities)
+
+
+def _stars(chunks: Callable[[], Iterable[Chunk]], count: int) -> Clusters:
+    rows, similarities = np.arange(count, dtype=np.uint32), np.ones(count, dtype=np.float32)
+    degrees, state = np.zeros(count, dtype=np.uint32), np.zeros(count, dtype=np.uint8)
+    for a, b, _ in chunks():
+        star.count_degrees(a, b, degrees)
+    for a, b, weights in chunks():
+        star.find_twins(a, b, weights, degrees, state, rows)
+    left = count
+    while left:
+        for a, b, _ in chunks():
+            star.block(a, b, degrees, state)
+        star.choose(state)
+        for a, b, _ in chunks():
+            star.drop_neighbours(a, b, state)
+        left = int((state == star.UNDECIDED).sum())
+    for a, b, weights in chunks():
+        star.join_centres(a, b, weights, state, rows, similarities)
+    twins = np.flatnonzero(state == star.TWIN)
+    similarities[twins] = similarities[rows[twins]]
+    rows[twins] = rows[rows[twins]]
+    return Clusters(rows, similarities)
 
 
 def center(pairs: pa.Table, count: int) -> Clusters:

@@ -1,13 +1,18 @@
 """Exact duplicates: pages whose bodies have the same signature."""
 
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import xxhash
 
-from undust.tables import CLUSTERS, FINGERPRINTS, latest
+from undust.detect.captures import BATCH_ROWS, Captures, Fingerprints, TableFingerprints, find_captures
+from undust.tables import CLUSTERS, FINGERPRINTS
+
+_Keys = npt.NDArray[np.uint64]  # two numbers a page
 
 _HEX = np.frombuffer(b"0123456789abcdef", np.uint8)
 # What archives state for a body without bytes. Empty pages are not duplicates: nobody saw what is on them.
@@ -27,14 +32,97 @@ def fingerprint_pages(pages: pa.RecordBatch) -> pa.RecordBatch:
     )
 
 
-def cluster_exact(fingerprints: pa.Table) -> pa.Table:
+def cluster_exact(fingerprints: pa.Table | Fingerprints) -> pa.Table:
     """Put the URLs whose pages have equal content into one cluster, named by its signature.
 
     A page known by a digest only (CDX, revisit records) joins the pages that state the same digest.
     A URL that was captured several times counts as its latest capture. Rows come sorted by URL.
     """
-    signed = fingerprints.select(["url", "time"]).append_column("cluster", _signatures(fingerprints))
-    return latest(signed).select(CLUSTERS.names).cast(CLUSTERS)
+    source = TableFingerprints(fingerprints) if isinstance(fingerprints, pa.Table) else fingerprints
+    captures = find_captures(source)
+    contents = _contents(source, len(captures.rows))
+    names = []
+    for start in range(0, len(captures), BATCH_ROWS):
+        places = captures.places[start : start + BATCH_ROWS]
+        urls = captures.urls.slice(start, BATCH_ROWS).cast(pa.string())
+        names.append(contents.names(places, urls))
+    return pa.Table.from_arrays([captures.url_column(), pa.chunked_array(names, pa.string())], schema=CLUSTERS)
+
+
+def first_of_equal(fingerprints: Fingerprints, captures: Captures) -> npt.NDArray[np.uint32]:
+    """Give for each row the first row with equal content, as in `cluster_exact`: itself if there is no other."""
+    keys = _contents(fingerprints, len(captures.rows)).keys[captures.places]
+    order = np.lexsort([keys[:, 1], keys[:, 0]]).astype(np.uint32)
+    keys = keys[order]
+    leads = np.ones(len(order), dtype=np.bool_)
+    leads[1:] = (keys[1:, 0] != keys[:-1, 0]) | (keys[1:, 1] != keys[:-1, 1]) | ~keys[1:].any(axis=1)  # 0: unknown
+    del keys
+    first = np.empty(len(order), dtype=np.uint32)
+    first[order] = order[leads][np.cumsum(leads, dtype=np.uint32) - 1] if len(order) else 0
+    return first
+
+
+@dataclass(frozen=True, slots=True)
+class _Contents:
+    """What each page of the input has for content, as 128 bits; zeros where nothing is known of it."""
+
+    keys: _Keys
+    bodies: npt.NDArray[np.bool_]
+    """Whether they are those of a body, its own or that of a page with the same digest."""
+    stated: pa.ChunkedArray
+    """What else names it: its digest, or its cluster."""
+
+    def names(self, places: npt.NDArray[np.uint32], urls: pa.Array) -> pa.Array:
+        """Give pages the text that their duplicates share: body, else digest, else stated cluster, else their URL."""
+        body = pc.if_else(pa.array(self.bodies[places]), _hex(self.keys[places]), pa.scalar(None, pa.string()))
+        known = pa.array(self.keys[places].any(axis=1))
+        stated = pc.if_else(known, self.stated.take(pa.array(places)).combine_chunks(), pa.scalar(None, pa.string()))
+        return pc.coalesce(body, stated, pc.binary_join_element_wise("url", urls, ":"))
+
+
+def _contents(fingerprints: Fingerprints, count: int) -> _Contents:
+    """Read the contents of pages. Empty ones are unknown: nobody saw what is on them."""
+    keys, digests = np.zeros((count, 2), np.uint64), np.zeros((count, 2), np.uint64)
+    texts, at = [], 0
+    for batch in fingerprints.batches(["body_xxh3", "digest", "cluster", "length"]):
+        here = slice(at, at + len(batch))
+        body, digest = batch["body_xxh3"], plain_digest(batch["digest"])
+        empty = pc.or_(pc.equal(batch["length"], 0).fill_null(False), pc.is_in(digest, value_set=_EMPTY_DIGESTS))
+        some = ~np.asarray(empty)
+        there = some & np.asarray(body.is_valid())
+        if there.any():
+            keys[here][there] = _numbers(body)[there]
+        named = pc.if_else(body.is_valid(), pa.scalar(None, pa.string()), batch["cluster"])
+        stated = pc.coalesce(digest, pc.binary_join_element_wise("cluster", named, ":"))
+        if stated.null_count < len(stated):
+            known = some & np.asarray(stated.is_valid())
+            digests[here][known] = _numbers(_hashed(stated.cast(pa.binary())))[known]
+        texts.append(pc.if_else(body.is_valid(), pa.scalar(None, pa.string()), stated))
+        at += len(batch)
+    bodies = np.asarray(keys.any(axis=1))
+    _resolve_digests(keys, digests, bodies)
+    return _Contents(keys, bodies, pa.chunked_array(texts, pa.string()))
+
+
+def _numbers(hashes: pa.FixedSizeBinaryArray) -> _Keys:
+    """Give hashes of 16 bytes as two numbers each."""
+    return np.frombuffer(hashes.buffers()[1], np.uint64)[2 * hashes.offset :][: 2 * len(hashes)].reshape(-1, 2)
+
+
+def _resolve_digests(keys: _Keys, digests: _Keys, bodies: npt.NDArray[np.bool_]) -> None:
+    """Give pages without a body that of a page with the same digest, the first by its bytes, else their digest."""
+    stated = digests.any(axis=1)
+    bare = stated & ~bodies
+    keys[bare] = digests[bare]
+    named = np.flatnonzero(stated & bodies & np.isin(digests[:, 0], digests[bare, 0]))
+    of_digest: dict[bytes, bytes] = {}
+    for place in named.tolist():
+        name, content = digests[place].tobytes(), keys[place].tobytes()
+        of_digest[name] = min(of_digest.get(name, content), content)
+    for place in np.flatnonzero(bare & np.isin(digests[:, 0], digests[named, 0])).tolist():
+        content = of_digest.get(digests[place].tobytes(), b"")
+        if content:
+            keys[place], bodies[place] = np.frombuffer(content, np.uint64), True
 
 
 def plain_digest(digest: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -55,32 +143,11 @@ def _hashed(content: pa.Array) -> pa.Array:
     return pc.if_else(content.is_valid(), hashed, pa.scalar(None, pa.binary(16)))
 
 
-def _signatures(fingerprints: pa.Table) -> pa.ChunkedArray:
-    """Give each page the text that its duplicates share: body, else digest, else stated cluster, else itself."""
-    body = _hex(fingerprints["body_xxh3"])
-    digest = plain_digest(fingerprints["digest"])
-    known = pa.table({"digest": digest, "body": body}).drop_null().group_by("digest").aggregate([("body", "min")])
-    by_digest = known["body_min"].take(pc.index_in(digest, value_set=known["digest"]))
-    stated = pc.binary_join_element_wise("cluster", fingerprints["cluster"], ":")
-    content = pc.coalesce(body, by_digest, digest, stated)
-    empty = pc.or_(
-        pc.equal(fingerprints["length"], 0).fill_null(False),
-        pc.is_in(digest, value_set=_EMPTY_DIGESTS),
-    )
-    alone = pc.binary_join_element_wise("url", fingerprints["url"], ":")
-    return pc.if_else(pc.or_(empty, content.is_null()), alone, content)
-
-
-def _hex(digests: pa.ChunkedArray) -> pa.ChunkedArray:
-    return pa.chunked_array([_hex_chunk(chunk) for chunk in digests.chunks], pa.string())
-
-
-def _hex_chunk(digests: pa.FixedSizeBinaryArray) -> pa.StringArray:
-    size = len(digests)
-    raw = np.frombuffer(digests.buffers()[1] or b"", np.uint8)[16 * digests.offset :][: 16 * size]
+def _hex(keys: _Keys) -> pa.StringArray:
+    """Write 128 bits in hexadecimal."""
+    raw = np.ascontiguousarray(keys).view(np.uint8).reshape(-1)
     letters = np.empty((len(raw), 2), np.uint8)
     letters[:, 0] = _HEX[raw >> 4]
     letters[:, 1] = _HEX[raw & 15]
-    offsets = np.arange(0, 32 * size + 1, 32, dtype=np.int32)
-    written = pa.StringArray.from_buffers(size, pa.py_buffer(offsets), pa.py_buffer(letters))
-    return pc.if_else(digests.is_valid(), written, pa.scalar(None, pa.string()))
+    offsets = np.arange(0, 32 * len(keys) + 1, 32, dtype=np.int32)
+    return pa.StringArray.from_buffers(len(keys), pa.py_buffer(offsets), pa.py_buffer(letters))

@@ -13,13 +13,15 @@ from undust.detect.bags import Bags, count, flat_signatures, signature_key, top_
 from undust.detect.fingerprints_parameters import NONE, SignatureParameters
 from undust.detect.sentences import sentence_counts
 from undust.detect.shingles import shingle_sets
+from undust.detect.topical_bags import BAG_FIELDS, stored
+from undust.detect.topical_bags import to_columns as bag_columns
 from undust.detect.words import Words, buffers, normalized, split, text_digests
 from undust.detect.words_lexicon import Keywords, Lexicon
 from undust.errors import UsageError
 from undust.kernels.minhash import sketch_shingles
 from undust.kernels.simhash import PLANES, mix_hashes, simhash_rows
 
-SIGNATURES = ("exact", "simhash", "minhash", "shingles", "bags", "sentences", "keywords")
+SIGNATURES = ("exact", "simhash", "minhash", "shingles", "bags", "terms", "sentences", "keywords")
 PIECE_BYTES = 3 << 17
 """Texts are worked on in pieces of this size, whose words fit into the processor's second-level cache."""
 
@@ -107,6 +109,7 @@ def schema(parameters: SignatureParameters, signatures: Collection[str] = SIGNAT
         "minhash": [pa.field("minhash", minhash)],
         "shingles": [pa.field("shingles", pa.large_list(pa.uint32()))],
         "bags": [pa.field("bag_minhash", minhash)],
+        "terms": list(BAG_FIELDS),
         "sentences": [pa.field("sentences", pa.int32())],
         "keywords": [
             pa.field("keywords", pa.list_(pa.string())),
@@ -130,7 +133,7 @@ def fingerprints(
     """Make the fingerprints of texts (`string` or `large_string`), one row for each, in order.
 
     A row depends on its text, its language and the parameters only. A text without words has null signatures.
-    Simhash, bags and keywords are made of keywords: words without the stop words of their language, stemmed.
+    Simhash, bags, terms and keywords are made of keywords: words without the stop words of their language, stemmed.
     Threads: call it on different batches at once; it runs outside the interpreter lock for most of its time. Hand
     each thread a `Lexicon` of its own (`make_lexicon`) to keep between batches.
     """
@@ -214,7 +217,7 @@ def _columns(
         columns["minhash"] = to_column(rows, p.minhash_bytes, some)
     if "shingles" in signatures:
         columns["shingles"] = shingle_sets(words, shingle_words=p.shingle_words, seed=p.seed).to_column()
-    if not {"simhash", "bags", "keywords"} & set(signatures):
+    if not {"simhash", "bags", "terms", "keywords"} & set(signatures):
         return columns
     # Texts of unknown language keep their words as they are, so the lexicon is needed for the names of keywords only.
     plain = languages is None and "keywords" not in signatures
@@ -223,11 +226,13 @@ def _columns(
         rows = simhashes(kept, bits=p.simhash_bits, seed=p.seed)
         narrow = p.simhash_bits <= 64
         columns["simhash"] = pa.array(rows[:, 0], mask=~some) if narrow else to_column(rows, 8, some)
-    if "bags" in signatures or "keywords" in signatures:
+    if {"bags", "terms", "keywords"} & set(signatures):
         bags = count(kept.hashes, kept.rows)
         if "bags" in signatures:
             rows = flat_signatures(bags, values=p.minhash_values, seed=p.seed)
             columns["bag_minhash"] = to_column(rows, p.minhash_bytes, some)
+        if "terms" in signatures:
+            columns["bag"], columns["bag_counts"] = bag_columns(stored(bags), some)
         if "keywords" in signatures:
             columns["keywords"], columns["keyword_counts"] = _keyword_columns(bags, p.keywords, lexicon)
     return columns

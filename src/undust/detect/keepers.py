@@ -108,6 +108,10 @@ def _inlinks(rows: pa.Table, _: _Ranks) -> _Ranks:
     return -_numbers(rows, "inlinks", 0)
 
 
+def _center(rows: pa.Table, _: _Ranks) -> _Ranks:
+    return np.asarray(pc.invert(rows["center"]), dtype=np.int64)
+
+
 def _longest(rows: pa.Table, _: _Ranks) -> _Ranks:
     return -_numbers(rows, "length", 0)
 
@@ -120,5 +124,6 @@ POLICIES: dict[str, tuple[tuple[str, ...], Callable[[pa.Table, _Ranks], _Ranks]]
     "newest": (("time",), _newest),
     "inlinks": (("inlinks",), _inlinks),  # the most links to it
     "longest": (("length",), _longest),  # content
+    "center": (("center",), _center),  # the page that the others of its cluster were found to be like
 }
 """Names of the policies, the columns that each needs, and the rank it gives to each row: the least is kept."""

@@ -6,6 +6,7 @@ pages: their f most frequent keywords. Assigning and updating both raise the num
 """
 
 import math
+from collections.abc import Iterable
 
 import numpy as np
 import numpy.typing as npt
@@ -49,12 +50,22 @@ def fit_modes(keywords: _U64, modes: int | None = None, *, rounds: int = MAX_ROU
     fitted = _seeds(pages, wanted)
     best = -1
     for _ in range(rounds):
-        labels, shared = _assigned(pages, fitted)
+        labels, shared = ModeIndex(fitted).assign_and_count(pages)
         if shared <= best:
             break
         best = shared
         fitted = _updated(pages, labels, fitted)
     return fitted
+
+
+def sample_keywords(batches: Iterable[_U64]) -> _U64:
+    """Take so many pages of batches as `fit_modes` would learn from, whatever their order, without keeping the rest."""
+    kept: _U64 | None = None
+    for keywords in batches:
+        pages = np.sort(np.ascontiguousarray(keywords, dtype=np.uint64), axis=1)
+        pages = pages[pages.any(axis=1)]
+        kept = _sample(pages if kept is None else np.concatenate([kept, pages]))
+    return np.zeros((0, 0), np.uint64) if kept is None else kept
 
 
 def assign_modes(keywords: _U64, modes: _U64) -> _Labels:
@@ -63,19 +74,30 @@ def assign_modes(keywords: _U64, modes: _U64) -> _Labels:
     >>> assign_modes(np.array([[7, 8], [9, 0], [5, 5]], np.uint64), np.array([[7, 8], [0, 9]], np.uint64)).tolist()
     [0, 1, -1]
     """
-    return _assigned(np.ascontiguousarray(keywords, dtype=np.uint64), modes)[0]
+    return ModeIndex(modes).assign(np.ascontiguousarray(keywords, dtype=np.uint64))
 
 
-def _assigned(keywords: _U64, modes: _U64) -> tuple[_Labels, int]:
-    of_word = np.argsort(modes, axis=None, kind="stable")
-    words = modes.reshape(-1)[of_word]
-    there = words != 0
-    terms, starts = np.unique(words[there], return_index=True)
-    numbers = (of_word[there] // max(modes.shape[1], 1)).astype(np.int32)
-    labels = np.empty(len(keywords), dtype=np.int32)
-    shared, touched = np.zeros(len(modes), dtype=np.int32), np.empty(len(modes), dtype=np.int32)
-    places = np.append(starts, len(numbers)).astype(np.int64)
-    return labels, int(assign(keywords, terms, places, numbers, shared, touched, labels))
+class ModeIndex:
+    """Which modes have a keyword: what it takes to assign pages, for those who do it page by page."""
+
+    def __init__(self, modes: _U64) -> None:
+        of_word = np.argsort(modes, axis=None, kind="stable")
+        words = modes.reshape(-1)[of_word]
+        there = words != 0
+        self._terms, starts = np.unique(words[there], return_index=True)
+        self._numbers = (of_word[there] // max(modes.shape[1], 1)).astype(np.int32)
+        self._places = np.append(starts, len(self._numbers)).astype(np.int64)
+        self._shared, self._touched = np.zeros(len(modes), dtype=np.int32), np.empty(len(modes), dtype=np.int32)
+
+    def assign(self, keywords: _U64) -> _Labels:
+        """Give each page its mode, as `assign_modes` does. For one thread at a time."""
+        return self.assign_and_count(keywords)[0]
+
+    def assign_and_count(self, keywords: _U64) -> tuple[_Labels, int]:
+        """Give the number of shared keywords in all, too."""
+        labels = np.empty(len(keywords), dtype=np.int32)
+        work = self._shared, self._touched, labels
+        return labels, int(assign(keywords, self._terms, self._places, self._numbers, *work))
 
 
 def _sample(pages: _U64) -> _U64:

@@ -1,114 +1,80 @@
-"""Fingerprints to clusters of near duplicates, by the method asked for."""
+"""Fingerprints to clusters of near duplicates, by the method asked for, in the memory that there is.
 
-from collections.abc import Iterator
-from pathlib import Path
+Signatures are read from fingerprints that may be larger than memory (`captures.Fingerprints`), as often as needed. Rows
+are pages in the order of their URLs, whatever order they come in.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.compute as pc
-import xxhash
 
-from undust.detect.cascade import cascade_pairs
-from undust.detect.clusters import cluster_pairs
-from undust.detect.fingerprints import from_column
+from undust.detect.captures import Captures, Fingerprints
+from undust.detect.clusters import cluster_chunks
+from undust.detect.evidence import Compare, Evidence, Search
+from undust.detect.exact import first_of_equal
 from undust.detect.fingerprints_parameters import SignatureParameters
-from undust.detect.kmodes import fit_modes
-from undust.detect.pairs import MEMORY_BYTES
-from undust.detect.pairs_hamming import simhash_pairs
-from undust.detect.pairs_minhash import minhash_pairs
-from undust.detect.shingles import ShingleSets
-from undust.detect.shingles import from_column as shingles_from_column
-from undust.detect.sketches import choose_bands, gather_sketches
-from undust.errors import InputError
-from undust.tables import latest
+from undust.detect.near_hamming import find_cascade, find_simhash
+from undust.detect.near_minhash import find_minhash
+from undust.errors import InputError, UsageError
+
+Find = Callable[[Fingerprints, Captures, SignatureParameters, Search], Evidence]
+
+METHODS: dict[str, tuple[tuple[str, ...], Find]] = {
+    "simhash": (("simhash",), find_simhash),
+    "minhash": (("minhash", "shingles"), find_minhash),
+    "cascade": (("keywords", "sentences", "simhash"), find_cascade),
+}
+"""Names of the methods, the columns of fingerprints that each needs, and what finds its pairs."""
+
+_EXACT_COLUMNS = {"body_xxh3", "digest", "cluster", "length"}
 
 
-def near_clusters(
-    fingerprints: pa.Table,
-    method: str,
-    *,
-    by: str = "center",
-    threshold: float = 0.8,
-    distance: int = 3,
-    memory_bytes: int = MEMORY_BYTES,
-    folder: Path | None = None,
-) -> pa.Table:
-    """Group the URLs of near duplicates: `url`, `cluster`, and `similarity` to the centre of the cluster.
+@dataclass(frozen=True, slots=True)
+class NearClusters:
+    """For each row the row that its cluster is named by, how similar it is to that one, and to any other."""
 
-    `method` is `simhash` (within `distance` bits), `minhash` (Jaccard similarity of shingles of at least `threshold`,
-    counted exactly) or `cascade`. A cluster is named after the URL of its centre. Pages without words are alone.
+    rows: npt.NDArray[np.uint32]
+    similarities: npt.NDArray[np.float32]
+    compare: Compare
+
+
+def near_rows(
+    fingerprints: Fingerprints, captures: Captures, method: str, search: Search, *, by: str = "center"
+) -> NearClusters:
+    """Group rows by `simhash` (within `distance` bits), `minhash` (shingles of `threshold` similarity) or `cascade`.
+
+    A cluster is named by the row of its centre. Pages without words join pages of equal content.
     """
-    parameters = SignatureParameters.from_metadata(fingerprints.schema.metadata, "fingerprints")
-    _require_columns(fingerprints, method)
-    pages = latest(fingerprints)
-    if method == "minhash":
-        pairs = _minhash(pages, parameters, threshold, memory_bytes, folder)
-    elif method == "simhash":
-        present, hashes = _simhashes(pages, parameters)
-        pairs = simhash_pairs(
-            hashes, bits=parameters.simhash_bits, distance=distance, present=present, memory_bytes=memory_bytes
-        )
-    else:
-        pairs = _cascade(pages, parameters, distance, memory_bytes)
-    found = cluster_pairs(pairs, len(pages), by=by)
-    centers = pages["url"].take(pa.array(found.rows))
-    return pa.table({"url": pages["url"], "cluster": centers, "similarity": pa.array(found.similarities)})
-
-
-def _require_columns(fingerprints: pa.Table, method: str) -> None:
-    needed = {
-        "simhash": ["simhash"],
-        "minhash": ["minhash", "shingles"],
-        "cascade": ["keywords", "sentences", "simhash"],
-    }
-    for name in needed[method]:
+    if method not in METHODS:
+        raise UsageError(f"unknown method {method!r}; one of {', '.join(METHODS)}")
+    columns, find = METHODS[method]
+    for name in columns:
         if name not in fingerprints.schema.names:
             raise InputError(f"no column {name}, which {method} needs; fingerprint the pages without --exact-only")
+    parameters = SignatureParameters.from_metadata(fingerprints.schema.metadata, "fingerprints")
+    found = find(fingerprints, captures, parameters, search)
+    clusters = cluster_chunks(found.pairs.chunks, len(captures), by=by)
+    rows, similarities = clusters.rows, clusters.similarities
+    if set(fingerprints.schema.names) >= _EXACT_COLUMNS and not found.present.all():
+        first = first_of_equal(fingerprints, captures)
+        rows = _with_wordless(rows, found.present, first)
+    if by == "components":
+        told = np.flatnonzero(similarities == 0.0).astype(np.uint32)
+        similarities[told] = found.compare(told, rows[told])
+    return NearClusters(rows, similarities, found.compare)
 
 
-def _minhash(
-    pages: pa.Table, parameters: SignatureParameters, threshold: float, memory_bytes: int, folder: Path | None
-) -> pa.Table:
-    bands = choose_bands(threshold, values=parameters.minhash_values)
-    width = parameters.minhash_bytes
+def _with_wordless(
+    rows: npt.NDArray[np.uint32], present: npt.NDArray[np.bool_], first: npt.NDArray[np.uint32]
+) -> npt.NDArray[np.uint32]:
+    """Let pages without words (pictures, pages known by a digest only) join a page of equal content, if there is one.
 
-    def batches() -> Iterator[tuple[npt.NDArray[np.uint64], ShingleSets]]:
-        for batch in pages.select(["minhash", "shingles"]).to_batches(max_chunksize=16_384):
-            signatures = from_column(batch["minhash"].fill_null(bytes(batch["minhash"].type.byte_width)), width)
-            yield signatures, shingles_from_column(batch["shingles"])
-
-    sketches = gather_sketches(batches(), bands, memory_bytes=memory_bytes, folder=folder)
-    return minhash_pairs(sketches, threshold=threshold, memory_bytes=memory_bytes)
-
-
-def _simhashes(pages: pa.Table, parameters: SignatureParameters) -> tuple[np.ndarray, np.ndarray]:
-    column = pages["simhash"].combine_chunks()
-    present = column.is_valid().to_numpy(zero_copy_only=False)
-    if parameters.simhash_bits <= 64:
-        return present, column.fill_null(0).to_numpy().reshape(-1, 1)
-    return present, from_column(column.fill_null(bytes(16)), 8)
-
-
-def _cascade(pages: pa.Table, parameters: SignatureParameters, distance: int, memory_bytes: int) -> pa.Table:
-    present, hashes = _simhashes(pages, parameters)
-    keywords = np.zeros((len(pages), parameters.keywords), np.uint64)
-    lists = pages["keywords"].combine_chunks()
-    coded = lists.flatten().dictionary_encode()
-    named = np.array([xxhash.xxh3_64_intdigest(word.encode()) for word in coded.dictionary.to_pylist()], np.uint64)
-    rows = pc.list_parent_indices(lists).to_numpy()
-    sizes = np.diff(lists.offsets.to_numpy())
-    places = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    if len(named):
-        keywords[rows, places] = named[coded.indices.to_numpy()]
-    sentences = pages["sentences"].combine_chunks().fill_null(0).to_numpy()
-    return cascade_pairs(
-        keywords,
-        sentences,
-        hashes,
-        modes=fit_modes(keywords[present]) if present.any() else None,
-        bits=parameters.simhash_bits,
-        max_distance=distance,
-        present=present,
-        memory_bytes=memory_bytes,
-    )
+    One with words, where there is one: then they belong to its cluster.
+    """
+    wordy = np.full(len(rows), len(rows), dtype=np.int64)
+    np.minimum.at(wordy, first[present], np.flatnonzero(present))
+    joined = wordy[first] < len(rows)
+    lead = np.where(joined, rows[np.minimum(wordy, len(rows) - 1)[first]], first)
+    return np.where(present, rows, lead).astype(np.uint32)

@@ -7,9 +7,10 @@ from functools import cached_property
 import pyarrow as pa
 
 from undust.detect.exact import fingerprint_pages
-from undust.detect.fingerprints import fingerprints, make_lexicon, schema
+from undust.detect.fingerprints import SIGNATURES, fingerprints, make_lexicon, schema
 from undust.detect.fingerprints_parameters import SignatureParameters
 from undust.detect.text import CONTENTS, TEXT_MODEL, extract
+from undust.detect.topical_anchors import LINK_FIELDS, link_columns
 from undust.detect.words_lexicon import Lexicon
 from undust.errors import UsageError
 from undust.tables import FINGERPRINTS
@@ -30,6 +31,10 @@ class PageFingerprints:
     exact_only: bool = False
     """Digests of bodies, and nothing of the text."""
     parameters: SignatureParameters = field(default_factory=SignatureParameters)
+    links: bool = False
+    """Words of titles and around links, for anchor bags."""
+    signatures: tuple[str, ...] = SIGNATURES
+    """Which signatures to make of the text, for those who know what they need."""
 
     def __post_init__(self) -> None:
         if self.content not in CONTENTS:
@@ -45,23 +50,29 @@ class PageFingerprints:
         """Columns of the fingerprints, with the parameters in the metadata."""
         if self.exact_only:
             return FINGERPRINTS
-        made = schema(self.signature_parameters)
-        return pa.schema([*FINGERPRINTS, *TEXT_FIELDS, *made], metadata=made.metadata)
+        made = schema(self.signature_parameters, self.signatures)
+        fields = [*FINGERPRINTS, *TEXT_FIELDS, *made, *(LINK_FIELDS if self.links else ())]
+        return pa.schema(fields, metadata=made.metadata)
 
     def of(self, pages: pa.RecordBatch) -> pa.RecordBatch:
         """Make the fingerprints of a batch of pages, in order. Several threads may call it at once."""
         exact = fingerprint_pages(pages)
         if self.exact_only:
             return exact
-        texts = extract(pages, content=self.content)
+        texts = extract(pages, content=self.content, links=self.links)
         signed = fingerprints(
-            texts["text"], self.signature_parameters, languages=texts["language"], lexicon=self._lexicon()
+            texts["text"],
+            self.signature_parameters,
+            languages=texts["language"],
+            signatures=self.signatures,
+            lexicon=self._lexicon(),
         ).combine_chunks()
         columns = [*exact.columns, *(texts[found.name] for found in TEXT_FIELDS)]
         signatures = [
             column.chunk(0) if column.num_chunks else pa.array([], column.type) for column in signed.itercolumns()
         ]
-        return pa.RecordBatch.from_arrays([*columns, *signatures], schema=self.schema)
+        fragments = link_columns(texts, self._lexicon()) if self.links else []
+        return pa.RecordBatch.from_arrays([*columns, *signatures, *fragments], schema=self.schema)
 
     @cached_property
     def _threads(self) -> threading.local:
@@ -76,4 +87,5 @@ class PageFingerprints:
 
     def __getstate__(self) -> dict[str, object]:
         """Leave lexicons and threads behind when it goes to another process."""
-        return {"content": self.content, "exact_only": self.exact_only, "parameters": self.parameters}
+        names = ("content", "exact_only", "parameters", "links", "signatures")
+        return {name: getattr(self, name) for name in names}

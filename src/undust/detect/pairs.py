@@ -11,14 +11,7 @@ import pyarrow as pa
 
 from undust.errors import UsageError
 from undust.kernels.radix import sort_pairs
-
-PAIRS = pa.schema(
-    [
-        pa.field("a", pa.uint32(), nullable=False),  # row numbers of two pages, a < b
-        pa.field("b", pa.uint32(), nullable=False),
-        pa.field("similarity", pa.float32(), nullable=False),  # Jaccard, or 1 - distance / bits
-    ]
-)
+from undust.tables import PAIRS
 
 MEMORY_BYTES = 2 * 2**30
 """What finding pairs may use for its own arrays, beside its input and its result."""
@@ -37,8 +30,16 @@ def to_table(packed: npt.NDArray[np.uint64], similarities: npt.NDArray[np.float3
     >>> to_table(np.array([1 << 32 | 2, 0 << 32 | 2], np.uint64), np.array([0.5, 1], np.float32)).to_pylist()[0]
     {'a': 0, 'b': 2, 'similarity': 1.0}
     """
-    pairs = np.array(packed, dtype=np.uint64)
-    weights = np.array(similarities, dtype=np.float32).view(np.uint32)
+    pairs, weights = sort_once(np.array(packed, dtype=np.uint64), np.array(similarities, dtype=np.float32))
+    a, b = unpacked(pairs)
+    return pa.table([pa.array(a), pa.array(b), pa.array(weights)], schema=PAIRS)
+
+
+def sort_once(
+    pairs: npt.NDArray[np.uint64], similarities: npt.NDArray[np.float32]
+) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.float32]]:
+    """Sort packed pairs by falling similarity, then a, then b, each once. The arrays are overwritten."""
+    weights = similarities.view(np.uint32)
     largest = int(pairs.max(initial=0) >> np.uint64(32)) | int((pairs & np.uint64(MAX_ROWS)).max(initial=0))
     work = np.empty_like(pairs), np.empty_like(weights), np.empty(256, dtype=np.int64)
     sort_pairs(pairs, weights, *work, largest.bit_length())
@@ -46,8 +47,12 @@ def to_table(packed: npt.NDArray[np.uint64], similarities: npt.NDArray[np.float3
     once[1:] = pairs[1:] != pairs[:-1]
     if not once.all():
         pairs, weights = pairs[once], weights[once]
-    a, b = (pairs >> np.uint64(32)).astype(np.uint32), pairs.astype(np.uint32)
-    return pa.table([pa.array(a), pa.array(b), pa.array(weights.view(np.float32))], schema=PAIRS)
+    return pairs, weights.view(np.float32)
+
+
+def unpacked(pairs: npt.NDArray[np.uint64]) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
+    """Give the two rows of packed pairs."""
+    return (pairs >> np.uint64(32)).astype(np.uint32), pairs.astype(np.uint32)
 
 
 def from_table(pairs: pa.Table) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.float32]]:

@@ -8,6 +8,7 @@ large all the same is cut again by its other bits.
 
 import itertools
 import math
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -33,6 +34,7 @@ _OUTPUT = 1 << 16
 _WORD = 2**64 - 1
 
 _U64 = npt.NDArray[np.uint64]
+_Batch = tuple[_U64, npt.NDArray[np.uint8]]  # packed pairs, distances
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,7 @@ def simhash_pairs(
     memory_bytes: int = MEMORY_BYTES,
     threads: int | None = None,
 ) -> pa.Table:
-    """Find all pairs of pages whose simhashes differ in at most `distance` bits (`undust.detect.pairs.PAIRS`).
+    """Find all pairs of pages whose simhashes differ in at most `distance` bits (`undust.tables.PAIRS`).
 
     `simhashes` has one number a page, or a row of two (low half first) for more than 64 bits. Pages that are not
     `present` (without words) have no pairs. Of pages with equal simhashes the first stands for all: they are paired
@@ -111,6 +113,27 @@ def near_rows(
 
     Pages that are the same in all (simhash, group, level) are represented by the first of them.
     """
+    return _together(
+        near_batches(
+            simhashes, bits=bits, distance=distance, present=present, groups=groups, levels=levels, gap=gap,
+            memory_bytes=memory_bytes, threads=threads,
+        )
+    )  # fmt: skip
+
+
+def near_batches(
+    simhashes: _U64,
+    *,
+    bits: int,
+    distance: int,
+    present: npt.NDArray[np.bool_] | None = None,
+    groups: npt.NDArray[np.uint32] | None = None,
+    levels: npt.NDArray[np.int32] | None = None,
+    gap: int = 0,
+    memory_bytes: int = MEMORY_BYTES,
+    threads: int | None = None,
+) -> Iterator[_Batch]:
+    """Find the same in batches, each pair once."""
     pages = _pages(simhashes, bits, groups, levels)
     require_rows(len(pages.low))
     if distance < 0 or gap < 0:
@@ -125,10 +148,24 @@ def near_rows(
     stars = rows[first[doubles]].astype(np.uint64) << np.uint64(32) | rows[doubles].astype(np.uint64)
     if len(doubles):
         pages, rows = pages.take(np.flatnonzero(alone)), rows[alone]
-    packed, distances = _near(pages, search)
+    yield stars, np.zeros(len(stars), np.uint8)
+    for packed, distances in _near(pages, search):
+        yield _named(packed, rows), distances
+
+
+def _named(packed: _U64, rows: npt.NDArray[np.int64]) -> _U64:
+    """Give pairs of places in `rows` as pairs of rows."""
     named = rows[(packed >> np.uint64(32)).astype(np.int64)].astype(np.uint64) << np.uint64(32)
     named |= rows[(packed & np.uint64(2**32 - 1)).astype(np.int64)].astype(np.uint64)
-    return np.concatenate([stars, named]), np.concatenate([np.zeros(len(stars), np.uint8), distances])
+    return named
+
+
+def _together(batches: Iterable[_Batch]) -> _Batch:
+    found = list(batches)
+    return (
+        np.concatenate([pairs for pairs, _ in found] or [np.empty(0, np.uint64)]),
+        np.concatenate([distances for _, distances in found] or [np.empty(0, np.uint8)]),
+    )
 
 
 def _pages(
@@ -207,24 +244,21 @@ def _masks(search: _Search, count: int) -> list[int]:
     return [search.equal | sum(choice) for choice in chosen]
 
 
-def _near(pages: _Pages, search: _Search) -> tuple[_U64, npt.NDArray[np.uint8]]:
+def _near(pages: _Pages, search: _Search) -> Iterator[_Batch]:
     """All pairs among different pages."""
     masks = _masks(search, len(pages.low))
     parts = _parts(len(pages.low), 24 if len(pages.high) else 16, search)
 
-    def find(task: tuple[int, int]) -> tuple[_U64, npt.NDArray[np.uint8]]:
+    def find(task: tuple[int, int]) -> _Batch:
         table, part = task
         return _compare(pages, replace(search, earlier=(*search.earlier, *masks[: table + 1])), parts, part)
 
     tasks = itertools.product(range(len(masks)), range(parts))
-    found = list(in_threads(find, tasks, search.threads)) if len(pages.low) > 1 else []
-    return (
-        np.concatenate([pairs for pairs, _ in found] or [np.empty(0, np.uint64)]),
-        np.concatenate([distances for _, distances in found] or [np.empty(0, np.uint8)]),
-    )
+    if len(pages.low) > 1:
+        yield from in_threads(find, tasks, search.threads)
 
 
-def _compare(pages: _Pages, search: _Search, parts: int, part: int) -> tuple[_U64, npt.NDArray[np.uint8]]:
+def _compare(pages: _Pages, search: _Search, parts: int, part: int) -> _Batch:
     """Find the pairs of one part of one table, whose mask is the last of `search.earlier`."""
     mask = search.earlier[-1]
     packed, low = _packed(pages, mask, parts, part)
@@ -250,10 +284,5 @@ def _compare(pages: _Pages, search: _Search, parts: int, part: int) -> tuple[_U6
         deeper = replace(search, bits=rest, equal=mask, earlier=search.earlier[:-1], depth=search.depth + 1, threads=1)
         for start, stop in aside[: state[2]].tolist():
             rows = (packed[start:stop] & np.uint64(2**32 - 1)).astype(np.int64)
-            inner, inner_distances = _near(pages.take(rows), deeper)
-            named = rows[(inner >> np.uint64(32)).astype(np.int64)].astype(np.uint64) << np.uint64(32)
-            named |= rows[(inner & np.uint64(2**32 - 1)).astype(np.int64)].astype(np.uint64)
-            found.append((named, inner_distances))
-    return np.concatenate([pairs for pairs, _ in found] or [pairs[:0]]), np.concatenate(
-        [distances for _, distances in found] or [distances[:0]]
-    )
+            found += [(_named(inner, rows), distant) for inner, distant in _near(pages.take(rows), deeper)]
+    return _together(found)

@@ -65,6 +65,24 @@ def sentence_counts(words: Words, languages: pa.Array | None = None) -> npt.NDAr
     >>> sentence_counts(split(pa.array([text])), pa.array(["en"])).tolist()
     [4]
     """
+    return _sentences(words, languages, np.empty(0, dtype=np.uint8))
+
+
+def sentence_ends(words: Words, languages: pa.Array | None = None) -> npt.NDArray[np.int64]:
+    """Give the number of the word after each sentence of each text.
+
+    >>> from undust.detect.words import split
+    >>> sentence_ends(split(pa.array(["One two. Three! Four", "Five"]))).tolist()
+    [2, 3, 4, 5]
+    """
+    last = np.zeros(len(words.hashes), dtype=np.uint8)
+    _sentences(words, languages, last)
+    some = words.rows[1:] > words.rows[:-1]
+    last[words.rows[1:][some] - 1] = 1
+    return np.flatnonzero(last) + 1
+
+
+def _sentences(words: Words, languages: pa.Array | None, last: npt.NDArray[np.uint8]) -> npt.NDArray[np.int32]:
     codes, of_row = language_codes(languages, len(words.rows) - 1)
     salts = language_salts([code if code in _ABBREVIATIONS else "" for code in codes], of_row)
     ordinals = np.array([code in _ORDINALS for code in codes], dtype=np.bool_)[of_row]
@@ -72,6 +90,6 @@ def sentence_counts(words: Words, languages: pa.Array | None = None) -> npt.NDAr
     counts = np.empty(len(of_row), dtype=np.int32)
     count_sentences(
         words.data, words.offsets, words.hashes, words.starts, words.ends, words.rows, tables.pages, tables.kinds,
-        *_table(), salts, ordinals, counts,
+        *_table(), salts, ordinals, counts, last,
     )  # fmt: skip
     return counts

@@ -66,7 +66,12 @@ def from_column(column: pa.Array | pa.ChunkedArray) -> ShingleSets:
     sizes = column.value_lengths().fill_null(0).to_numpy().astype(np.int64)
     hashes = column.flatten().to_numpy().astype(np.uint32)
     offsets = np.concatenate([[0], np.cumsum(sizes)])
-    return ShingleSets(hashes, offsets, sizes.astype(np.uint32), np.zeros(len(sizes), dtype=np.bool_))
+    # As we write them, they are sorted: then nobody has to sort them again.
+    ordered = np.ones(len(sizes), dtype=np.bool_)
+    falls = np.flatnonzero(hashes[1:] <= hashes[:-1]) + 1
+    lists = np.searchsorted(offsets, falls, side="right") - 1
+    ordered[lists[offsets[lists] != falls]] = False
+    return ShingleSets(hashes, offsets, sizes.astype(np.uint32), ordered)
 
 
 def shingle_sets(words: Words, *, shingle_words: int = 5, seed: int = 0) -> ShingleSets:

@@ -1,6 +1,7 @@
 """Sketches of many pages, gathered batch by batch: keys of their bands and evidence, on disk beyond a memory limit."""
 
 import math
+import mmap
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,7 @@ from undust.detect.pairs import MEMORY_BYTES, require_rows
 from undust.detect.shingles import ShingleSets, shingle_sets
 from undust.detect.words import buffers, normalized, split
 from undust.errors import UsageError
-from undust.kernels.banding import band_keys
+from undust.kernels.banding import NO_ROW, band_keys
 
 CHUNK_ROWS = 1 << 16
 THRESHOLD = 0.8
@@ -24,7 +25,9 @@ THRESHOLD = 0.8
 RECALL = 0.999
 """Chance to find a pair that is exactly at the threshold; all above it have a better one."""
 
+_PIECE_WRITTEN = 1 << 16
 _PIECE_BYTES = 1 << 18  # words of so much text fit into the processor's second-level cache
+_U32 = npt.NDArray[np.uint32]
 _U64 = npt.NDArray[np.uint64]
 
 
@@ -74,23 +77,24 @@ class Sketches:
     """What pairs are found from: keys of the bands of each page, and its shingles or its signature to verify by."""
 
     bands: Bands
-    whole: _U64  # hash of each page's whole signature, 0 for a page without words
-    keys: list[_U64 | Path]  # chunks of CHUNK_ROWS pages, one row a band, in memory or in a file
-    sets: ShingleSets | None
+    whole: _U64  # hash of the whole signature of each row, 0 for a page without words
+    rows: _U32  # row of each page in the order they came in, NO_ROW for one that does not count
+    rising: bool  # whether they came in the order of rows
+    keys: list[_U64 | Path]  # chunks of CHUNK_ROWS pages as they came in, one line a band, in memory or in a file
+    sets: ShingleSets | None  # of each row
     signatures: _U64 | None
 
     def __len__(self) -> int:
         return len(self.whole)
 
-    def band(self, number: int) -> Iterator[tuple[int, _U64]]:
-        """Give the keys of a band, a chunk at a time, and the row that each chunk starts with."""
+    def band(self, number: int) -> Iterator[tuple[_U32, _U64]]:
+        """Give the rows and the keys of a band, a chunk at a time."""
         for at, chunk in enumerate(self.keys):
-            start = at * CHUNK_ROWS
-            count = min(CHUNK_ROWS, len(self.whole) - start)
+            rows = self.rows[at * CHUNK_ROWS :][:CHUNK_ROWS]
             if isinstance(chunk, Path):
-                yield start, np.fromfile(chunk, np.uint64, count, offset=8 * number * CHUNK_ROWS)
+                yield rows, np.fromfile(chunk, np.uint64, len(rows), offset=8 * number * CHUNK_ROWS)
             else:
-                yield start, chunk[number, :count]
+                yield rows, chunk[number, : len(rows)]
 
 
 def sketch_texts(
@@ -120,8 +124,9 @@ def gather_sketches(
     verify: str = "exact",
     memory_bytes: int = MEMORY_BYTES,
     folder: Path | None = None,
+    rows: _U32 | None = None,
 ) -> Sketches:
-    """Take the signatures and shingles of batches of pages, in order of rows.
+    """Take the signatures and shingles of batches of pages, in order of rows, or of the `rows` given (or NO_ROW).
 
     `verify` is `exact` (needs shingles), `signature` (keeps the signatures) or `none` (for components of candidates).
     What exceeds its share of `memory_bytes` goes to files in `folder`.
@@ -150,19 +155,55 @@ def gather_sketches(
             # Copies: sorting a set changes its count, and the batch is not ours.
             counts.append(np.stack([np.diff(sets.offsets), sets.counts.astype(np.int64)]))
             ordered.append(sets.ordered.copy())
-    sizes = np.concatenate([*counts, np.empty((2, 0), np.int64)], axis=1)
-    offsets = np.concatenate([[0], np.cumsum(sizes[0])])
-    flags = np.concatenate([*ordered, np.empty(0, np.bool_)])
-    exact = ShingleSets(hashes.finish(), offsets, sizes[1].astype(np.uint32), flags)
     everything = np.concatenate([*whole, np.empty(0, np.uint64)])
     require_rows(len(everything))
+    place = np.arange(len(everything), dtype=np.uint32) if rows is None else rows
+    if len(place) != len(everything):
+        raise UsageError(f"{len(place)} rows for {len(everything)} pages")
+    sizes = np.concatenate([*counts, np.empty((2, 0), np.int64)], axis=1)
+    exact = ShingleSets(
+        hashes.finish(),
+        np.append(_by_row(np.cumsum(sizes[0]) - sizes[0], place), sizes[0].sum()),
+        _by_row(sizes[1].astype(np.uint32), place),
+        _by_row(np.concatenate([*ordered, np.empty(0, np.bool_)]), place),
+    )
     return Sketches(
         bands,
-        everything,
+        _by_row(everything, place),
+        place,
+        rows is None or bool((np.diff(place[place != NO_ROW].astype(np.int64)) > 0).all()),
         keys.finish(),
         exact if verify == "exact" else None,
-        values.finish().reshape(len(everything), width) if verify == "signature" else None,
+        _by_row(values.finish().reshape(len(everything), width), place) if verify == "signature" else None,
     )
+
+
+def _by_row(values: npt.NDArray[Any], rows: _U32) -> npt.NDArray[Any]:
+    """Bring values of pages as they came in into the order of their rows."""
+    if not len(values) or (rows[0] == 0 and len(rows) == len(values) and bool((rows[1:] - rows[:-1] == 1).all())):
+        return values
+    used = rows != NO_ROW
+    placed = np.zeros((int(rows[used].max(initial=0)) + 1, *values.shape[1:]), values.dtype)
+    placed[rows[used]] = values[used]
+    return placed
+
+
+def forget_mapped(values: npt.NDArray[Any]) -> None:
+    """Let the system have back the memory that it holds of a mapped file for us; it is read again when needed."""
+    if (file := _mapped(values)) is not None and hasattr(mmap, "MADV_DONTNEED"):
+        file.madvise(mmap.MADV_DONTNEED)
+
+
+def is_mapped(values: npt.NDArray[Any]) -> bool:
+    """Whether an array lies in a file."""
+    return _mapped(values) is not None
+
+
+def _mapped(values: npt.NDArray[Any]) -> mmap.mmap | None:
+    base: Any = values
+    while isinstance(base, np.ndarray):
+        base = base.base
+    return base if isinstance(base, mmap.mmap) else None
 
 
 def _spill_folder(folder: Path | None) -> Path:
@@ -226,11 +267,10 @@ class _Growing:
     def add(self, values: npt.NDArray[Any]) -> None:
         if self._file is None and self._used + len(values) > self._limit:
             self._file = _spill_folder(self._folder) / self._name
-            self._values[: self._used].tofile(self._file)
+            self._write(self._file, self._values[: self._used])
             self._values = self._values[:0]
         if self._file is not None:
-            with self._file.open("ab") as file:
-                values.tofile(file)
+            self._write(self._file, values)
             return
         need = self._used + len(values)
         if need > len(self._values):
@@ -238,6 +278,13 @@ class _Growing:
             self._values.resize(min(max(need, 3 * len(self._values) // 2), self._limit), refcheck=False)
         self._values[self._used : need] = values
         self._used = need
+
+    def _write(self, path: Path, values: npt.NDArray[Any]) -> None:
+        """Append in small pieces: what is written at once, Linux maps at once, for one byte that is looked at."""
+        data = np.ascontiguousarray(values).reshape(-1).view(np.uint8).data
+        with path.open("ab", buffering=0) as file:
+            for start in range(0, len(data), _PIECE_WRITTEN):
+                file.write(data[start : start + _PIECE_WRITTEN])
 
     def finish(self) -> npt.NDArray[Any]:
         if self._file is not None:

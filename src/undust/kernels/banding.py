@@ -10,6 +10,7 @@ from undust.kernels.union_find import find, union
 from undust.kernels.verify import agreement, jaccard, require_sorted, same_set
 
 EMPTY = np.uint64(0xFFFFFFFFFFFFFFFF)  # no pair: b is not below itself
+NO_ROW = np.uint32(0xFFFFFFFF)
 _ROW = np.uint64(0xFFFFFFFF)
 _SHIFT = np.uint64(32)
 _MAX_DIFFERENT = 16  # of equal signatures, as many sets are told apart; more can only be made on purpose
@@ -36,20 +37,24 @@ def band_keys(signatures: Any, rows: int, keys: Any, at: int, whole: Any) -> Non
             keys[band, at + i] = max(key, np.uint64(1)) if some else np.uint64(0)
 
 
-@kernel("int64(Array(uint64, 1, 'C', readonly=True), int64, boolean[::1], uint64, uint64, int64, uint64[::1])")
-def pack_keys(keys: Any, start: int, wanted: Any, parts: Any, part: Any, count: int, packed: Any) -> int:
-    """Append the high half of each key and its row, from `start` on; those of one of equal ranges of keys only.
+@kernel(
+    "int64(Array(uint64, 1, 'C', readonly=True), Array(uint32, 1, 'C', readonly=True), boolean[::1], uint64, uint64,"
+    "int64, uint64[::1])"
+)
+def pack_keys(keys: Any, rows: Any, wanted: Any, parts: Any, part: Any, count: int, packed: Any) -> int:
+    """Append the high half of each key and its row; those of one of equal ranges of keys only.
 
-    Returns how many are packed now; with an empty `packed` it only counts. Rows that are not wanted are left out.
+    Returns how many are packed now; with an empty `packed` it only counts. Rows that are not wanted are left out, and
+    so is what has none (`NO_ROW`).
     """
     for i in range(len(keys)):
-        if keys[i] == np.uint64(0) or not wanted[start + i]:
+        if keys[i] == np.uint64(0) or rows[i] == NO_ROW or not wanted[rows[i]]:
             continue
         high = keys[i] >> _SHIFT
         if parts > np.uint64(1) and (high * parts) >> _SHIFT != part:
             continue
         if len(packed):
-            packed[count] = (high << _SHIFT) | np.uint64(start + i)
+            packed[count] = (high << _SHIFT) | np.uint64(rows[i])
         count += 1
     return count
 
@@ -199,15 +204,15 @@ def verify_buckets(
                     a, b = np.int64(hubs[t]), row
                 else:
                     a, b = row, np.int64(packed[at + 1 + t] & _ROW)
+                if large and tries[row] == 0:
+                    matched = True  # nothing is known of it: it is not a hub
+                    break
                 pair = np.uint64(a) << _SHIFT | np.uint64(b)
                 if by_parent:
                     similar = find(parent, a) == find(parent, b)
                 else:
                     similar = known[_slot(known, pair)] == pair
                 if not similar:
-                    if large and tries[row] == 0:
-                        matched = True  # nothing is known of it: it is not a hub
-                        break
                     if by_sets:
                         similarity = jaccard(hashes, offsets, counts, a, b, threshold)
                     else:

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from undust.kernels import html_tables as t
+from undust.kernels.characters import encode
 from undust.kernels.compiling import kernel
 from undust.kernels.html_flow import BLANK, LINES, NEW_BLOCK, NOTHING, REFERENCES, after_space, blank, flow, unseen
-from undust.kernels.html_references import put, reference
+from undust.kernels.html_references import reference
 from undust.kernels.html_regions import close_region, open_region
 from undust.kernels.html_scan import declaration_end, element, in_cdata, skip_attributes, step, tag_name
 from undust.kernels.html_state import (
@@ -197,9 +198,9 @@ def _page(
             state[IN_HEAD] = 0
         pending = NOTHING
         if value != 0:
-            o = put(out, o, value)
+            o = encode(value, out, o)
             if second:
-                o = put(out, o, second)
+                o = encode(second, out, o)
             continue
         run = min(end, max(i + stop - o, i + 1))
         limit = min(end, run + 3)

@@ -3,7 +3,8 @@
 from typing import Any
 
 from undust.kernels import html_tables as t
-from undust.kernels.html_references import put, reference
+from undust.kernels.characters import encode
+from undust.kernels.html_references import reference
 from undust.kernels.html_scan import integers, step
 
 _CLASS = t.BYTE_CLASS
@@ -89,9 +90,9 @@ def flow(data: Any, i: Any, end: Any, out: Any, o: Any, stop: Any, how: Any) -> 
             i += 1
             o += 1
         else:
-            o = put(out, o, value)
+            o = encode(value, out, o)
             if second:
-                o = put(out, o, second)
+                o = encode(second, out, o)
     return o
 
 
@@ -109,9 +110,9 @@ def value_of(data: Any, i: Any, end: Any, out: Any, o: Any) -> Any:
         c = data[i]
         if c == 38:
             i, value, second = reference(data, i, end, IN_ATTRIBUTE)
-            o = put(out, o, value if value else 38)
+            o = encode(value if value else 38, out, o)
             if second:
-                o = put(out, o, second)
+                o = encode(second, out, o)
             continue
         if c >= 32 and c != 127:
             out[o] = c

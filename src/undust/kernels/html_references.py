@@ -84,25 +84,3 @@ def reference(data: Any, i: Any, end: Any, in_attribute: Any) -> Any:
                 break  # 13.2.5.73: in /?a=1&copy=2 nothing is a reference
             return after, np.int64(_VALUES[place, 0]), 0
     return start, 0, 0
-
-
-@step
-def put(out: Any, o: Any, value: Any) -> Any:
-    """Write a code point as UTF-8; give the place after it."""
-    if value < 0x80:
-        out[o] = value
-        return o + 1
-    if value < 0x800:
-        out[o] = 0xC0 | value >> 6
-        out[o + 1] = 0x80 | value & 63
-        return o + 2
-    if value < 0x10000:
-        out[o] = 0xE0 | value >> 12
-        out[o + 1] = 0x80 | value >> 6 & 63
-        out[o + 2] = 0x80 | value & 63
-        return o + 3
-    out[o] = 0xF0 | value >> 18
-    out[o + 1] = 0x80 | value >> 12 & 63
-    out[o + 2] = 0x80 | value >> 6 & 63
-    out[o + 3] = 0x80 | value & 63
-    return o + 4

@@ -65,16 +65,17 @@ def _gap(data: Any, at: int, end: int, pages: Any, kinds: Any) -> tuple[bool, bo
 @kernel(
     "void(Array(uint8, 1, 'C', readonly=True), Array(int64, 1, 'C', readonly=True), uint64[::1], int32[::1],"
     "int32[::1], int64[::1], uint16[::1], uint8[::1], uint64[::1], uint8[::1], Array(uint64, 1, 'C', readonly=True),"
-    "boolean[::1], int32[::1])"
+    "boolean[::1], int32[::1], uint8[::1])"
 )
 def count_sentences(
     data: Any, offsets: Any, hashes: Any, starts: Any, ends: Any, rows: Any, pages: Any, kinds: Any,
-    keys: Any, classes: Any, salts: Any, ordinals: Any, sentences: Any,
+    keys: Any, classes: Any, salts: Any, ordinals: Any, sentences: Any, last: Any,
 ) -> None:  # fmt: skip
     """Count the sentences of each text: runs of words up to a stop that is one.
 
     `keys` and `classes` are an open-addressing table of abbreviations, salted by language as the rows are.
     `ordinals` tells which texts are in a language where a short number with a full stop is an ordinal (German 3.).
+    `last`, if it has room, is 1 for the last word of each sentence, and else as it was.
     """
     for i in range(len(rows) - 1):
         row = offsets[i]
@@ -107,4 +108,6 @@ def count_sentences(
                             continue  # the number of a list item, or an ordinal
             count += 1
             begin = t + 1
+            if len(last):
+                last[t] = 1
         sentences[i] = count + (rows[i + 1] > rows[i])
