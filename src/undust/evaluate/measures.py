@@ -50,7 +50,7 @@ def measure(keys: npt.NDArray[Any], clusters: npt.NDArray[Any]) -> Measures:
     key_sizes = np.bincount(key) if total else np.zeros(0, np.int64)
     count, groups = len(cluster_sizes), len(key_sizes)
     cells, cell_sizes = np.unique(key.astype(np.int64) * max(count, 1) + cluster, return_counts=True)
-    pairs, right = _pairs(key_sizes), _pairs(cell_sizes)
+    pairs, right = count_pairs(key_sizes), count_pairs(cell_sizes)
     kept = len(np.unique(_majority(cells // max(count, 1), cells % max(count, 1), cell_sizes)))
     duplicate_rate = (total - count) / total if total else 0.0
     compression = (total - groups) / total if total else 0.0
@@ -74,7 +74,7 @@ def _recall(key: npt.NDArray[Any], cluster: npt.NDArray[Any]) -> float:
     return (len(key) - len(np.unique(key))) / possible if possible else 0.0
 
 
-def _pairs(sizes: npt.NDArray[Any]) -> int:
+def count_pairs(sizes: npt.NDArray[Any]) -> int:
     """Count pairs by the sizes of groups; never one by one."""
     wide = sizes.astype(object) if len(sizes) and int(sizes.max()) > 2**31 else sizes.astype(np.int64)
     return int((wide * (wide - 1) // 2).sum()) if len(sizes) else 0

@@ -1,7 +1,7 @@
 """The URLs of one site as columns of codes, one for each key, with the clusters they are in."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,9 @@ MAX_SEGMENTS = 12
 MAX_NAMES = 96
 """Names of arguments and parameters that are looked at one by one, the commonest; the others are one value."""
 
+WEIGHTS = ("importance", "inlinks")
+"""Columns of clusters that say which URLs matter more; of repeated rows the largest counts."""
+
 REST = Key("fragment")
 """The column of all that is not looked at; standard form has no fragment, so the key is free for it."""
 
@@ -40,9 +43,25 @@ class SiteUrls:
     columns: dict[Key, Codes]
     depth: Codes
     values: pa.StringArray
+    importance: npt.NDArray[np.float64] | None = None
+    """How important each URL is, where the input says so, …"""
+    inlinks: npt.NDArray[np.float64] | None = None
+    """… and how many links lead to it."""
 
     def __len__(self) -> int:
         return len(self.clusters)
+
+    def take(self, rows: npt.NDArray[np.int64]) -> "SiteUrls":
+        """Give some of the URLs; codes stay what they are."""
+        return replace(
+            self,
+            urls=self.urls.take(pa.array(rows)),
+            clusters=self.clusters[rows],
+            columns={key: codes[rows] for key, codes in self.columns.items()},
+            depth=self.depth[rows],
+            importance=None if self.importance is None else self.importance[rows],
+            inlinks=None if self.inlinks is None else self.inlinks[rows],
+        )
 
     def value(self, code: int) -> str | None:
         """Spell a code out."""
@@ -62,17 +81,26 @@ def by_site(clusters: pa.Table, *, hosts: bool = False) -> Iterator[SiteUrls]:
     split = split_many(urls)
     sites = split.part(spans.HOST) if hosts else split.sites()
     order = pc.sort_indices(pa.table({"site": sites, "url": urls}), [("site", "ascending"), ("url", "ascending")])
-    ordered = pa.table({"site": sites, "url": urls, "cluster": usable["cluster"].combine_chunks()}).take(order)
+    known = {name: usable[name].combine_chunks() for name in usable.schema.names if name in WEIGHTS}
+    ordered = pa.table({"site": sites, "url": urls, "cluster": usable["cluster"].combine_chunks(), **known}).take(order)
     names = ordered["site"].combine_chunks().dictionary_encode()
     ends = np.flatnonzero(np.diff(names.indices.to_numpy(), append=-1)) + 1
     for name, start, end in zip(names.dictionary.to_pylist(), [0, *ends.tolist()], ends.tolist(), strict=False):
         rows = ordered.slice(start, end - start).combine_chunks()
-        yield encode(name, rows["url"].chunk(0), rows["cluster"].chunk(0).dictionary_encode().indices.to_numpy())
+        site = encode(name, rows["url"].chunk(0), rows["cluster"].chunk(0).dictionary_encode().indices.to_numpy())
+        yield replace(site, **{each: rows[each].chunk(0).to_numpy() for each in known}) if known else site
 
 
 def _usable(clusters: pa.Table) -> pa.Table:
     normal = normalize_many(clusters["url"])
-    return one_row_each(pa.table({"url": normal.urls, "cluster": clusters["cluster"]}))
+    table = one_row_each(pa.table({"url": normal.urls, "cluster": clusters["cluster"]}))
+    for name in WEIGHTS:
+        if name in clusters.schema.names:
+            weights = pa.table({"url": normal.urls, "weight": clusters[name].cast(pa.float64())}).drop_null()
+            most = weights.group_by("url").aggregate([("weight", "max")])
+            at = pc.index_in(table["url"], most["url"].combine_chunks())
+            table = table.append_column(name, most["weight_max"].combine_chunks().take(at).fill_null(0.0))
+    return table
 
 
 def encode(site: str, urls: pa.StringArray, clusters: npt.NDArray[Any]) -> SiteUrls:

@@ -4,6 +4,7 @@ Rules of a site are tried in order, and the first that holds decides; so what a 
 as the rules before it have taken those URLs.
 """
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -11,6 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from undust.learn.edits import Edit
+from undust.learn.maps import Change
+from undust.learn.moves import Move
 from undust.learn.scopes import Condition, Test
 from undust.learn.state import IGNORED
 from undust.rules.rule import Rule
@@ -33,11 +36,21 @@ class Step:
     ignored: bool
     usual: str | None
     conditions: tuple[Condition, ...]
-    token: str = ""
-    """A delimiter: only what comes after it is ignored."""
+    change: Change | None = None
+    """What becomes of each value, instead of `to`."""
 
 
-_Question = tuple[Key, Test, str]
+@dataclass(frozen=True, slots=True)
+class MoveStep:
+    """An accepted move, spelled out: each key gets a text, the value of another key, or ⊥."""
+
+    targets: tuple[tuple[Key, str | Key | None], ...]
+    conditions: tuple[Condition, ...]
+    deepest: Key
+    """The first segment that URLs of the template do not have."""
+
+
+_Question = tuple[Key, Test, str | Change]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +61,7 @@ class _Facts:
     hidden: frozenset[_Question] = frozenset()
     """Questions whose answer no context need tell."""
 
-    def ask(self, key: Key, test: Test, value: str = "") -> bool | None:
+    def ask(self, key: Key, test: Test, value: "str | Change" = "") -> bool | None:
         """Answer a question, if what is known does."""
         known = self.answers.get((key, test, value))
         if known is not None:
@@ -57,12 +70,13 @@ class _Facts:
             if other == key and kind == "is" and answer:
                 if test == "is":
                     return False  # it is something else
-                return (
-                    True if test == "present" else value in text if test == "has" else text.isascii() and text.isdigit()
-                )
+                assert isinstance(text, str)  # noqa: S101 - a value is a text
+                if isinstance(value, Change):
+                    return re.search(value.looks(), text) is not None
+                return test == "present" or (text.isascii() and text.isdigit())
             if other == key and kind == "present" and not answer:
                 return False
-            if other == key and kind in ("digits", "has") and answer and test == "present":
+            if other == key and kind in ("digits", "like") and answer and test == "present":
                 return True
         return None
 
@@ -76,23 +90,23 @@ class _Facts:
         for (key, test, value), answer in self.answers.items():
             if (key, test, value) in self.hidden:
                 continue
-            if test == "is" and answer:
+            if test == "is" and answer and isinstance(value, str):
                 made[key] = Pattern((value,) if value else ())
             elif test == "digits" and answer:
                 made.setdefault(key, Pattern((Slot("digits"),)))
-            elif test == "has" and answer:
-                made.setdefault(key, Pattern((Slot(), value, Slot())))
+            elif isinstance(value, Change) and answer:
+                made.setdefault(key, value.pattern())
             elif test == "present" and answer:
                 made.setdefault(key, ANY)
         return made
 
 
 Rows = npt.NDArray[np.bool_]
-Ask = Callable[[Key, Test, str], Rows]
+Ask = Callable[[Key, Test, str | Change], Rows]
 """Which of the training URLs answer a question with yes."""
 
 
-def compile_rules(site: str, steps: Sequence[Step], ask: Ask, *, sort_query: bool = False) -> list[Rule]:
+def compile_rules(site: str, steps: Sequence[Step | MoveStep], ask: Ask, *, sort_query: bool = False) -> list[Rule]:
     """Put steps, which are taken one after the other, together into rules of which one at most is needed for a URL.
 
     Combinations of conditions that no training URL shows get no rule of their own.
@@ -110,11 +124,11 @@ def compile_rules(site: str, steps: Sequence[Step], ask: Ask, *, sort_query: boo
 
 
 def _cells(
-    site: str, steps: Sequence[Step], ask: Ask, facts: _Facts, rows: Rows | None, sort_query: bool
+    site: str, steps: Sequence[Step | MoveStep], ask: Ask, facts: _Facts, rows: Rows | None, sort_query: bool
 ) -> Iterator[Rule]:
     outcome = _simulate(steps, facts)
-    if isinstance(outcome, dict):
-        yield Rule(site, facts.context(), outcome, sort_query)
+    if isinstance(outcome, _Outcome):
+        yield Rule(site, {**facts.context(), **outcome.pinned}, outcome.operations, sort_query)
         return
     yes = ask(*outcome)
     there = yes if rows is None else yes & rows
@@ -128,20 +142,34 @@ def _cells(
         )
 
 
-def _simulate(steps: Sequence[Step], facts: _Facts) -> dict[Key, Operation] | _Question:
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    operations: dict[Key, Operation]
+    pinned: dict[Key, Match]
+    """What the operations rely on, whatever the URLs before looked like."""
+
+
+def _simulate(steps: Sequence[Step | MoveStep], facts: _Facts) -> _Outcome | _Question:
     """Take the steps for a URL of which only facts are known: its operations, or the question that is to be asked."""
     made: dict[Key, Operation] = {}
+    pinned: dict[Key, Match] = {}
     gone_start: list[int] = []  # segments that left the path, by their first place
     gone_end: list[int] = []
     for step in steps:
-        key = _original(step.key, gone_start, gone_end)
         holds: bool | None = True
         for condition in step.conditions:
             answer = facts.ask(condition.key, condition.test, condition.value)
             if answer is None:
                 return condition.key, condition.test, condition.value
             holds = holds and answer == condition.holds
-        if not holds or isinstance(made.get(key), type(DROP)):
+        if isinstance(step, MoveStep):
+            # Segments that left the path, or another move, have made another template of it.
+            if holds and not (gone_start or gone_end or pinned):
+                made |= _moved(step, made)
+                pinned[step.deepest] = ABSENT
+            continue
+        key = _original(step.key, gone_start, gone_end)
+        if not holds or isinstance(made.get(key), type(DROP)) or (pinned and key.part == "path"):
             continue
         if step.value is not None:
             now = made.get(key)
@@ -153,14 +181,14 @@ def _simulate(steps: Sequence[Step], facts: _Facts) -> dict[Key, Operation] | _Q
                     return key, "is", step.value
             if not holds:
                 continue
-        if step.token:
+        if step.change:
             if made.get(key) is not None:
                 continue
-            divided = facts.ask(key, "has", step.token)
-            if divided is None:
-                return key, "has", step.token
-            if divided:
-                made[key] = (Copy(key, 0), step.token, Ignore(step.usual))
+            changed = True if step.change.kind == "lower" else facts.ask(key, "like", step.change)
+            if changed is None:
+                return key, "like", step.change
+            if changed:
+                made[key] = step.change.operation(key, step.usual)
         elif step.ignored:
             made[key] = (Ignore(step.usual),)
         elif step.to is None:
@@ -170,7 +198,20 @@ def _simulate(steps: Sequence[Step], facts: _Facts) -> dict[Key, Operation] | _Q
                 (gone_start if key.name >= 0 else gone_end).append(key.name)
         else:
             made[key] = (step.to,) if step.to else ()
-    return made
+    return _Outcome(made, pinned)
+
+
+def _moved(step: MoveStep, made: dict[Key, Operation]) -> dict[Key, Operation]:
+    """Give the operations of a move; what earlier steps made of a value moves with it."""
+    found: dict[Key, Operation] = {}
+    for key, to in step.targets:
+        if to is None:
+            found[key] = DROP
+        elif isinstance(to, Key):
+            found[key] = made.get(to, (Copy(to),))
+        else:
+            found[key] = (to,) if to else ()
+    return found
 
 
 def _original(key: Key, gone_start: list[int], gone_end: list[int]) -> Key:
@@ -221,4 +262,10 @@ def spell(edit: Edit, conditions: tuple[Condition, ...], values: "Sequence[str |
     value = None if edit.value is None else values[edit.value]
     ignored = edit.to == IGNORED
     to = None if ignored else values[edit.to]
-    return Step(edit.key, value, to, ignored, usual, conditions, edit.token)
+    return Step(edit.key, value, to, ignored, usual, conditions, edit.change)
+
+
+def spell_move(move: Move, conditions: tuple[Condition, ...], values: "Sequence[str | None]") -> MoveStep:
+    """Spell a move out."""
+    targets = tuple((key, to if isinstance(to, Key) else values[to]) for key, to in move.targets)
+    return MoveStep(targets, move.conditions + conditions, move.deepest)

@@ -2,64 +2,37 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from undust.learn.edits import Edit, possible_edits
-from undust.learn.scopes import Condition, Features, promising
-from undust.learn.state import Mask, Merges, State
-from undust.urls.keys import Key
+from undust.learn.edits import Edit, possible_edits, possible_names
+from undust.learn.moves import Move, possible_moves
+from undust.learn.search import MIN_CLUSTERS, Accepted, Candidate, Search, keys_edited, length
+from undust.learn.state import State
 
 MAX_EDITS = 40
-MAX_CONDITIONS = 2
-TRIED_CONDITIONS = 6
-"""The most promising conditions that are tried for an edit, at each step."""
 
-MIN_CLUSTERS = 3
-"""Clusters that have to show an edit: two may be alike by chance."""
+SMALL = 2_000
+"""URLs of a site up to which edits are also tried by twos."""
 MIN_GIANT = 30
 """Keys of a single cluster that show an edit as well, if it has a condition and nothing contradicts it."""
 RISK_WEIGHT = 10
 """What a wrong merge costs, in right ones: a page lost is worse than a page fetched twice."""
 
-MIN_EVIDENCE = 50
+MIN_EVIDENCE = 20
 """Keys that come together, from which the share of wrong labels is estimated, …"""
 MIN_EVIDENCE_SHARE = 0.02
 """… and the same as a share of the URLs."""
-LEAST_NOISE = 0.02
+LEAST_NOISE = 0.03
 """A smaller share of wrong labels is taken for none, …"""
 MOST_NOISE = 0.2
 """… and a larger one for something else than wrong labels."""
 
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """An edit under conditions, and what it would do."""
-
-    edit: Edit
-    conditions: tuple[Condition, ...]
-    merges: Merges
-
-    @property
-    def wrong_share(self) -> float:
-        """Wrong merges for each key that comes together with another.
-
-        If one label in ten is wrong, a right edit has a share of about a tenth, whether keys come together in pairs or
-        by the hundred.
-        """
-        return self.merges.wrong / self.merges.joined if self.merges.joined else 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class Accepted:
-    """A candidate that is believed."""
-
-    edit: Edit
-    conditions: tuple[Condition, ...]
-    merges: Merges
-    value: float
+SCOPE_DOUBT = 5
+"""Pairs of keys that agree, for each condition, which halve the doubt whether a scope holds by chance."""
+UNSEEN = 0.25
+"""Share of wrong labels that do not look like ones, as the URL that they put astray has no company there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,67 +44,96 @@ class Greedy:
 
     def learn(self, state: State) -> list[Accepted]:
         """Accept edits into the state, and list them."""
-        features = Features(state.site)
+        search = Search(state)
         accepted: list[Accepted] = []
-        prior: dict[str, float] = {}
-        noise: float | None = None
-        while len(accepted) < MAX_EDITS:
-            candidates = list(self._candidates(state, features, accepted))
-            if noise is None:
-                noise = _noise(candidates, len(state.site))
-            values = [self._value(candidate, prior, noise) for candidate in candidates]
-            prior = _record(candidates, noise)
-            if not values or max(values) <= 0:
-                break
-            place = int(np.argmax(values))
-            chosen = candidates[place]
-            rows = chosen.edit.rows(state) & features.where(chosen.conditions)
-            changes, depth = chosen.edit.changes(state, rows)
-            state.accept(changes, rows, depth)
-            accepted.append(Accepted(chosen.edit, chosen.conditions, chosen.merges, values[place]))
+        # Moves come late: what else differs between templates has to be out of the way. Other names for a segment come
+        # last, as they would make templates of some that no URL has.
+        for possible in (possible_edits, possible_moves, possible_names):
+            while len(accepted) < MAX_EDITS:
+                edits = list(search.edits(possible, accepted))
+                chosen = self._best(search, edits, accepted)
+                if chosen is None:
+                    break
+                search.accept(chosen)
+                accepted.append(chosen)
+            if possible is possible_edits and len(state.site) <= SMALL:
+                self._by_twos(search, accepted)
         return accepted
 
-    def _candidates(self, state: State, features: Features, accepted: list[Accepted]) -> Iterator[Candidate]:
-        edited, asked = _keys_edited(accepted), _keys_asked(accepted)
-        for edit in possible_edits(state):
-            if edit.value is not None or edit.key not in asked:
-                yield from self._scoped(state, features, edit, edited)
+    def _by_twos(self, search: Search, accepted: list[Accepted]) -> None:
+        """Accept edits that show only together: on a small site URLs may differ in two keys more often than in one."""
+        while len(accepted) < MAX_EDITS - 1:
+            edits = [
+                each for each in search.edits(possible_edits, accepted) if isinstance(each, Edit) and each.is_broad
+            ]
+            best: tuple[Accepted, Accepted] | None = None
+            for first, second, merges in search.twos(edits):
+                candidate = Candidate(first, (), merges, 0.0)
+                doubt = max(min(search.prior.get(edit.family, 0.25), edit.most_doubt) for edit in (first, second))
+                value = self._value(candidate, {first.family: 2 * doubt}, search.noise or 0.0) / 2
+                if value > (best[0].value if best else 0.0):
+                    best = Accepted(first, (), merges, value), Accepted(second, (), merges, value)
+            if best is None:
+                return
+            for each in best:
+                search.accept(each)
+                accepted.append(each)
 
-    def _scoped(self, state: State, features: Features, edit: Edit, edited: frozenset[Key]) -> Iterator[Candidate]:
-        """Try an edit everywhere, then where it fails under the conditions that promise most."""
-        waiting: list[tuple[tuple[Condition, ...], Mask]] = [((), edit.rows(state))]
-        while waiting:
-            conditions, rows = waiting.pop(0)
-            if np.count_nonzero(rows) < 2:
-                continue
-            changes, _ = edit.changes(state, rows)
-            merges = state.merges(state.changed_hashes(changes, rows))
-            if merges.gained + merges.wrong == 0:
-                continue
-            yield Candidate(edit, conditions, merges.without_rows())
-            if merges.gained < MIN_CLUSTERS or merges.wrong == 0 or len(conditions) == MAX_CONDITIONS:
-                continue
-            right, wrong = rows & merges.right_rows, rows & merges.wrong_rows
-            for condition, where in promising(
-                features, right, wrong, conditions, edited | {edit.key}, TRIED_CONDITIONS
-            ):
-                waiting.append(((*conditions, condition), rows & where))
+    def _best(self, search: Search, edits: list[Edit | Move], accepted: list[Accepted]) -> Accepted | None:
+        """Choose the edit that is worth most: everywhere, or under conditions where it fails."""
+        plain = [candidate for edit in edits if (candidate := search.plain(edit)) is not None]
+        closed = keys_edited(accepted)
+        scoped: list[Candidate] = []
+        if search.noise is None:
+            scoped = [each for candidate in plain for each in search.scoped(candidate, closed)]
+            search.noise = _noise(plain + scoped, len(search.state.site))
+            search.prior = _record(plain, 0.0)
+        best: Accepted | None = None
+        for candidate in plain + scoped:
+            best = self._better(candidate, best, search)
+        if not scoped:
+            # One under a condition is worth less than what its edit gains everywhere: most need not be looked at.
+            for candidate in sorted(plain, key=lambda each: -each.merges.gained):
+                for each in search.scoped(candidate, closed, best.value if best else 0.0):
+                    best = self._better(each, best, search)
+        search.prior = _record(plain, search.noise)
+        return best
+
+    def _better(self, candidate: Candidate, best: Accepted | None, search: Search) -> Accepted | None:
+        value = self._value(candidate, search.prior, search.noise or 0.0)
+        if value <= (best.value if best else 0.0):
+            return best
+        return Accepted(candidate.edit, candidate.conditions, candidate.merges, value)
 
     def _value(self, candidate: Candidate, prior: dict[str, float], noise: float) -> float:
         """Weigh what an edit gains against what it risks, and against its length."""
         merges, conditions = candidate.merges, candidate.conditions
         # What wrong labels alone would make of a right edit, with room for chance.
-        blamed = noise * merges.joined + 2 * math.sqrt(noise * (1 - noise) * merges.joined)
+        expected = noise * merges.doubtful + noise**2 * (merges.joined - merges.doubtful)
+        blamed = expected + 2 * math.sqrt(expected)
         wrong = max(0.0, merges.wrong - blamed)
         if wrong > self.max_wrong * merges.gained:
+            return 0.0
+        unexcused = merges.wrong - merges.excused - self.max_wrong * merges.gained
+        if noise and unexcused > UNSEEN * expected + 2 * math.sqrt(UNSEEN * expected):
             return 0.0
         if merges.clusters < MIN_CLUSTERS and not (conditions and merges.gained >= MIN_GIANT and wrong == 0):
             return 0.0
         # How often edits of this family are wrong on this site, before this one is looked at.
-        risk = wrong + 2 * prior.get(candidate.edit.family, 0.25) * (0.5 if candidate.edit.token else 1)
+        doubt = min(prior.get(candidate.edit.family, 0.25), candidate.edit.most_doubt) * (
+            0.5 if isinstance(candidate.edit, Edit) and candidate.edit.change else 1
+        )
+        risk = wrong + 2 * doubt
+        # A scope that was searched for fails as often as the edit does elsewhere, until enough keys agree otherwise.
+        # A hundred keys that come to one page agree more than a hundred pairs, each of which is one chance to differ.
+        agreed = merges.gained * (1 + merges.gained / max(1, merges.groups)) / 2
+        doubted = SCOPE_DOUBT * sum(each.surprise for each in conditions)
+        risk += max(0.0, candidate.everywhere - noise) * doubted / (doubted + agreed) * merges.gained
+        if noise:
+            risk += _hidden(merges.wrong, merges.gained + merges.wrong, expected, doubt)
         # What several clusters show is more likely to hold for the next one.
         general = merges.clusters / (merges.clusters + 1)
-        return general * (merges.gained - RISK_WEIGHT * risk) / (1 + 0.5 * len(conditions))
+        return general * (merges.gained - RISK_WEIGHT * risk) / length(len(conditions))
 
 
 def _noise(candidates: list[Candidate], urls: int) -> float:
@@ -141,19 +143,48 @@ def _noise(candidates: list[Candidate], urls: int) -> float:
     with much evidence has. Sure means that its share is low even if chance was kind to it.
     """
     least = max(MIN_EVIDENCE, MIN_EVIDENCE_SHARE * urls)
-    much = [each for each in candidates if each.merges.joined >= least]
+    much = [
+        each
+        for each in candidates
+        if each.merges.joined >= least
+        and _plain(each)
+        and each.merges.wrong - each.merges.excused <= UNSEEN * each.merges.wrong + 2
+    ]
     if not much:
         return 0.0
-    noise = min(much, key=lambda each: _upper(each.wrong_share, each.merges.joined)).wrong_share
+    surest = min(much, key=lambda each: _bound(each.wrong_share, each.merges.joined, 3))
+    # Of many candidates one is the luckiest. Those that are as good but for luck tell more, the more they join.
+    most = _bound(surest.wrong_share, surest.merges.joined, 3)
+    alike = [each for each in much if _bound(each.wrong_share, each.merges.joined, -3) <= most]
+    noise = max(alike, key=lambda each: each.merges.joined).wrong_share
     return noise if LEAST_NOISE <= noise <= MOST_NOISE else 0.0
 
 
-def _upper(share: float, count: int, deviations: float = 3.0) -> float:
-    """Give the upper end of what a share may be (Wilson's interval)."""
+def _plain(candidate: Candidate) -> bool:
+    """Tell whether no condition denies a value: such ones can be found for any few URLs whose labels are wrong."""
+    return all(condition.holds or condition.test != "is" for condition in candidate.conditions)
+
+
+def _bound(share: float, count: int, deviations: float) -> float:
+    """Give the upper or, for negative deviations, the lower end of what a share may be (Wilson's interval)."""
     square = deviations**2
     middle = share + square / (2 * count)
     spread = deviations * math.sqrt(share * (1 - share) / count + square / (4 * count**2))
     return (middle + spread) / (1 + square / count)
+
+
+def _hidden(wrong: int, tries: int, expected: float, doubt: float) -> float:
+    """Give the wrong merges to expect of an edit beyond what wrong labels explain.
+
+    Either the edit is right, and wrong merges come from wrong labels alone, or, with the probability `doubt`, it fails
+    for some share of its merges; each share is as likely as another before the merges are looked at.
+    """
+    shares = np.arange(1, 101) / 100
+    means = np.concatenate([[expected], expected * (1 - shares) + tries * shares])
+    weights = np.concatenate([[1 - doubt], np.full(100, doubt / 100)])
+    logs = wrong * np.log(means) - means
+    likely = weights * np.exp(logs - logs.max())
+    return float((likely[1:] * shares).sum() / likely.sum() * tries)
 
 
 def _record(candidates: list[Candidate], noise: float) -> dict[str, float]:
@@ -163,13 +194,3 @@ def _record(candidates: list[Candidate], noise: float) -> dict[str, float]:
         if not each.conditions:
             rates[each.edit.family].append(max(0.0, each.wrong_share - noise))
     return {family: (sum(found) + 0.5) / (len(found) + 2) for family, found in rates.items()}
-
-
-def _keys_edited(accepted: list[Accepted]) -> frozenset[Key]:
-    """Give the keys that lost their value: what depends on one of them cannot be asked of the URL that is left."""
-    return frozenset(each.edit.key for each in accepted if each.edit.value is None)
-
-
-def _keys_asked(accepted: list[Accepted]) -> frozenset[Key]:
-    """Give the keys that conditions ask about, which have to stay for the same reason."""
-    return frozenset(condition.key for each in accepted for condition in each.conditions)

@@ -1,7 +1,8 @@
 """Scopes: conditions under which an edit holds that does not hold everywhere."""
 
+import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -10,10 +11,11 @@ import pyarrow.compute as pc
 
 from undust.learn.columns import REST, Codes, SiteUrls
 from undust.learn.edits import MIN_ROWS, MIN_SHARE
-from undust.learn.state import Mask, from_end
+from undust.learn.maps import Change
+from undust.learn.state import Mask, State, from_end
 from undust.urls.keys import Key
 
-Test = Literal["is", "present", "digits", "has"]
+Test = Literal["is", "present", "digits", "like"]
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -25,9 +27,11 @@ class Condition:
     value: str = ""
     holds: bool = True
     """False where the condition is that the test fails."""
+    surprise: float = field(default=1.0, compare=False)
+    """How many conditions like it could have been found by chance: many, if it denies a value that few URLs have."""
 
     def __str__(self) -> str:
-        said = {"is": f"= {self.value}", "present": "is there", "digits": "is a number", "has": f"has {self.value}"}
+        said = {"is": f"= {self.value}", "present": "is there", "digits": "is a number"}
         return f"{'' if self.holds else 'not '}{self.key} {said[self.test]}"
 
 
@@ -43,7 +47,8 @@ class Feature:
     def condition(self, answer: int, holds: bool, site: SiteUrls) -> Condition:
         """Write an answer as a condition."""
         if self.test == "is":
-            return Condition(self.key, "is", site.value(answer) or "", holds)
+            surprise = 1.0 if holds else math.log2(len(self.answers) / self.counts[answer])
+            return Condition(self.key, "is", site.value(answer) or "", holds, surprise)
         return Condition(self.key, self.test, "", holds == bool(answer))
 
 
@@ -55,15 +60,16 @@ class Features:
         self.least = max(MIN_ROWS, MIN_SHARE * len(site))
         self.all = list(self._make())
 
-    def ask(self, key: Key, test: Test, value: str = "") -> Mask:
+    def ask(self, key: Key, test: Test, value: str | Change = "") -> Mask:
         """Tell which URLs, as they were given, answer a question with yes."""
         codes = self._codes(key)
         if test == "present":
             return np.asarray(codes != 0)
         if test == "is":
             return np.asarray((codes != 0) & (codes == pc.index(self.site.values, value).as_py() + 1))
-        if test == "has":
-            return np.concatenate([[False], pc.match_substring(self.site.values, value).to_numpy(False)])[codes]
+        if isinstance(value, Change):
+            fits = pc.match_substring_regex(self.site.values, value.looks())
+            return np.concatenate([[False], fits.to_numpy(zero_copy_only=False)])[codes]
         return self._looks(test)[codes]
 
     def where(self, conditions: tuple[Condition, ...]) -> Mask:
@@ -98,39 +104,45 @@ class Features:
 
 
 def promising(
-    features: Features, right: Mask, wrong: Mask, asked: tuple[Condition, ...], closed: frozenset[Key], most: int
+    features: Features,
+    state: State,
+    right: Mask,
+    wrong: Mask,
+    asked: tuple[Condition, ...],
+    closed: frozenset[Key],
+    most: int,
 ) -> list[tuple[Condition, Mask]]:
     """Give the conditions that part right merges from wrong ones best.
 
-    `right` and `wrong` are the URLs that an edit changes and that meet their own cluster, or another. Keys that are
-    `closed` are not asked about.
+    `right` and `wrong` are the keys that an edit changes and that meet their own cluster, or another. Keys of URLs that
+    are `closed` are not asked about.
     """
-    found: list[tuple[int, Condition, Mask]] = []
+    found: list[tuple[Condition, Mask]] = []
     done = {(condition.key, condition.test) for condition in asked}
-    all_right, all_wrong = int(right.sum()), int(wrong.sum())
+    rights, wrongs = state.rows[right], state.rows[wrong]
     ranked: list[tuple[int, str, Feature, int, bool]] = []
     for feature in features.all:
         if (feature.key, feature.test) in done or feature.key in closed:
             continue
         size = len(feature.counts)
-        rights, wrongs = (
-            np.bincount(feature.answers[right], minlength=size),
-            np.bincount(feature.answers[wrong], minlength=size),
-        )
+        good, bad = (np.bincount(feature.answers[rows], minlength=size) for rows in (rights, wrongs))
         common = feature.counts >= features.least
         if feature.test == "is":
             common[0] = False  # absence has a question of its own
         name = f"{feature.key} {feature.test}"
-        for answer in np.flatnonzero(common & (rights >= MIN_ROWS)).tolist():
-            ranked.append((int(rights[answer]) - 5 * int(wrongs[answer]), name, feature, answer, True))
-        for answer in np.flatnonzero(common & (wrongs > 0)).tolist():
-            left, bad = all_right - int(rights[answer]), all_wrong - int(wrongs[answer])
-            if feature.test == "is" and left >= MIN_ROWS:
-                ranked.append((left - 5 * bad, name, feature, answer, False))
+        for answer in np.flatnonzero(common & (good >= MIN_ROWS)).tolist():
+            ranked.append((int(good[answer]) - 5 * int(bad[answer]), name, feature, answer, True))
+        if feature.test != "is":
+            continue
+        for answer in np.flatnonzero(common & (bad > 0)).tolist():
+            left, lost = len(rights) - int(good[answer]), len(wrongs) - int(bad[answer])
+            if left >= MIN_ROWS:
+                ranked.append((left - 5 * lost, name, feature, answer, False))
     ranked.sort(key=lambda entry: (-entry[0], entry[1], not entry[4], str(_answer(features.site, entry[2], entry[3]))))
-    for score, _, feature, answer, holds in ranked[:most]:
-        found.append((score, feature.condition(answer, holds, features.site), (feature.answers == answer) == holds))
-    return [(condition, rows) for _, condition, rows in found]
+    for _, _, feature, answer, holds in ranked[:most]:
+        where = (feature.answers[state.rows] == answer) == holds
+        found.append((feature.condition(answer, holds, features.site), where))
+    return found
 
 
 def _answer(site: SiteUrls, feature: Feature, answer: int) -> str | None:
