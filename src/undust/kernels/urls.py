@@ -210,7 +210,7 @@ def _query(data: Any, i: Any, end: Any, out: Any, o: Any) -> Any:
 
 
 @part
-def _one(data: Any, i: Any, end: Any, out: Any, o: Any) -> Any:
+def normalize_one(data: Any, i: Any, end: Any, out: Any, o: Any) -> Any:
     """Normalize data[i:end] to out[o:]; give the place after it, or -1 to punt."""
     if end - i < 8 or end - i > MAX_URL_BYTES or data[i] <= 32 or data[end - 1] <= 32:
         return -1
@@ -248,7 +248,7 @@ def normalize_column(data: Any, offsets: Any, out: Any, out_offsets: Any, status
     o = 0
     out_offsets[0] = 0
     for row in range(len(offsets) - 1):
-        end = _one(data, offsets[row], offsets[row + 1], out, o)
+        end = normalize_one(data, offsets[row], offsets[row + 1], out, o)
         if end < 0 or end - o > MAX_URL_BYTES:
             status[row] = PUNT
         else:

@@ -63,6 +63,21 @@ def loads(text: str | bytes, source: str = "rules") -> list[Rule]:
     return rules
 
 
+def dump_rule(rule: Rule) -> bytes:
+    """Write one rule as JSON without white space; `load_rule` reads it."""
+    made = _rule_to_json(rule)
+    del made["line"]
+    return json.dumps(made, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+
+
+def load_rule(text: bytes, source: str, place: int) -> Rule:
+    """Read one rule, the one at a place of the source counted from 1."""
+    try:
+        return _rule_from_json(json.loads(text.decode("utf-8", "surrogatepass")))
+    except (ValueError, RecursionError, _BadRuleError, UndustError) as error:
+        raise InputError(f"{source}: rule {place}: {error}") from error
+
+
 def _rule_to_json(rule: Rule) -> dict[str, Any]:
     made: dict[str, Any] = {
         "line": write_line(rule),  # for people; not read back

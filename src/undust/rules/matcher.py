@@ -1,106 +1,112 @@
-"""Finds the rule that decides a URL: a decision over keys, whose cost does not grow with the number of rules."""
+"""Finds the rule that decides a URL: by structure, then by literals; the cost does not grow with the number of rules.
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+Rules of a site that name the same keys in the same ways have one structure: these must be there, those absent, these
+equal to a literal. Sites have few structures, however many rules. In each, the literals of a URL find their rules by a
+hash, and only patterns are left to be tried.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from undust.rules.rule import Rule
-from undust.rules.values import ABSENT, ANY, Absent, Match, Pattern
+from undust.rules.values import ANY, Absent, Pattern
 from undust.urls.keys import Key
 
-MAX_NODES = 4096
-"""Nodes of one site's decision. Rules that would need more are tried one after the other from there on."""
-
-_Pending = tuple[int, dict[Key, Match]]  # place of a rule in the site's order, and what is still to be asked
+_Structure = tuple[tuple[Key, ...], tuple[Key, ...], tuple[Key, ...]]
 
 
-@dataclass(slots=True)
-class _Node:
-    """One question about one key, or the end: the rules to try."""
+class Reached(NamedTuple):
+    """A rule that structure and literals lead to: its place in the site's order, and the patterns left to be fitted."""
 
-    key: Key | None = None
-    literals: dict[str, "_Node"] = field(default_factory=dict)
-    patterns: list[tuple[Pattern, "_Node"]] = field(default_factory=list)
-    present: "_Node | None" = None
-    absent: "_Node | None" = None
-    rules: tuple[int, ...] = ()
+    place: int
+    patterns: tuple[tuple[Key, Pattern], ...]
+
+
+class Group(NamedTuple):
+    """The rules of one structure."""
+
+    present: tuple[Key, ...]
+    absent: tuple[Key, ...]
+    literal: tuple[Key, ...]
+    buckets: dict[tuple[str, ...], list[Reached]]
+    """Rules by the values of the literal keys, in order."""
+
+    @property
+    def first(self) -> int:
+        """Place of the first of its rules."""
+        return next(iter(self.buckets.values()))[0].place
+
+
+def group_rules(rules: Sequence[Rule]) -> list[Group]:
+    """Sort rules by structure, in the order of their first rules."""
+    groups: dict[_Structure, dict[tuple[str, ...], list[Reached]]] = {}
+    for place, rule in enumerate(rules):
+        present, absent, literals, patterns = [], [], [], []
+        for key, match in sorted(rule.context.items(), key=lambda item: str(item[0])):
+            if isinstance(match, Absent):
+                absent.append(key)
+            elif match.literal is not None:
+                literals.append((key, match.literal))
+            else:
+                present.append(key)
+                if match != ANY:
+                    patterns.append((key, match))
+        structure = tuple(present), tuple(absent), tuple(key for key, _ in literals)
+        bucket = groups.setdefault(structure, {}).setdefault(tuple(text for _, text in literals), [])
+        if not bucket or bucket[-1].patterns:  # a rule after one that asks nothing more is never reached
+            bucket.append(Reached(place, tuple(patterns)))
+    return [Group(*structure, buckets) for structure, buckets in groups.items()]
+
+
+def tie_groups(groups: Sequence[Group]) -> dict[Key | None, list[Group]]:
+    """Tie each group to one argument or parameter that must be there, the rarest; None for groups that need none.
+
+    A URL without that key need not look at the group: URLs have few arguments, however many the rules know.
+    """
+    needed = [[key for key in group.present + group.literal if key.part in ("query", "param")] for group in groups]
+    weight: dict[Key, int] = {}
+    for keys in needed:
+        for key in keys:
+            weight[key] = weight.get(key, 0) + 1
+    tied: dict[Key | None, list[Group]] = {None: []}
+    for group, keys in zip(groups, needed, strict=True):
+        tied.setdefault(min(keys, key=lambda key: (weight[key], str(key)), default=None), []).append(group)
+    return tied
 
 
 class Decision:
-    """The rules of one site, compiled. The first rule in order whose context holds decides."""
+    """The rules of one site, ready to decide."""
 
     def __init__(self, rules: Sequence[Rule]) -> None:
         self.rules = tuple(rules)
-        self._nodes = 0
-        self._root = self._build([(place, dict(rule.context)) for place, rule in enumerate(self.rules)])
+        self._tied = tie_groups(group_rules(self.rules))
 
-    def candidates(self, values: Mapping[Key, str]) -> tuple[int, ...]:
-        """Give the places of the rules that may hold for a URL: one at most, unless the site is past `MAX_NODES`."""
-        node = self._root
-        while node.key is not None:
-            value = values.get(node.key)
-            if value is None:
-                node = node.absent  # type: ignore[assignment] # nodes that ask have all answers
-                continue
-            after = node.literals.get(value)
-            if after is None:
-                after = next((then for pattern, then in node.patterns if pattern.fit(value) is not None), node.present)
-            node = after  # type: ignore[assignment]
-        return node.rules
+    def find(self, values: Mapping[Key, str]) -> int:
+        """Give the place of the first rule whose context holds, or -1.
 
-    def _build(self, pending: list[_Pending]) -> _Node:
-        self._nodes += 1
-        if not pending:
-            return _Node()
-        if not pending[0][1]:
-            return _Node(rules=(pending[0][0],))
-        if self._nodes > MAX_NODES:
-            return _Node(rules=tuple(place for place, _ in pending))
-        key = next(iter(pending[0][1]))
-        matches = [rest[key] for _, rest in pending if key in rest]
-        found = [match for match in matches if isinstance(match, Pattern)]
-        node = _Node(key)
-        for literal in dict.fromkeys(match.literal for match in found):
-            if literal is not None:
-                node.literals[literal] = self._build(_after(pending, key, _is(literal)))
-        seen: list[Pattern] = []
-        for pattern in dict.fromkeys(match for match in found if match.literal is None and match != ANY):
-            # A value that fits an earlier pattern has gone there; here it fits this one, and later ones are still open.
-            node.patterns.append((pattern, self._build(_after(pending, key, _may_fit(pattern, tuple(seen))))))
-            seen.append(pattern)
-        node.present = self._build(_after(pending, key, lambda match: match == ANY))
-        node.absent = self._build(_after(pending, key, lambda match: isinstance(match, Absent)))
-        return node
+        >>> from undust.rules.line_reader import read_line
+        >>> decision = Decision([read_line("h.com  //….h.com/a?s={?}  →  //….h.com/a")])
+        >>> decision.find({Key("path", 0): "a"}), decision.find({Key("path", 0): "b"})
+        (0, -1)
+        """
+        best = len(self.rules)
+        for key in (None, *values):
+            for group in self._tied.get(key, ()):
+                if group.first >= best:
+                    break
+                best = _first_in(group, values, best)
+        return best if best < len(self.rules) else -1
 
 
-_Answer = Callable[[Match], bool | None]
-"""Whether a match holds, given what the branch knows of the value; None where that is still open."""
-
-
-def _is(literal: str) -> _Answer:
-    return lambda match: match != ABSENT and isinstance(match, Pattern) and match.fit(literal) is not None
-
-
-def _may_fit(pattern: Pattern, earlier: tuple[Pattern, ...]) -> _Answer:
-    def answer(match: Match) -> bool | None:
-        if match in (pattern, ANY):
-            return True
-        if match == ABSENT or match in earlier or (isinstance(match, Pattern) and match.literal is not None):
-            return False
-        return None
-
-    return answer
-
-
-def _after(pending: list[_Pending], key: Key, answer: _Answer) -> list[_Pending]:
-    """Give the rules that are left in a branch; what it answers is not asked again."""
-    left: list[_Pending] = []
-    for place, rest in pending:
-        if key not in rest:
-            left.append((place, rest))
-            continue
-        holds = answer(rest[key])
-        if holds is None:
-            left.append((place, rest))
-        elif holds:
-            left.append((place, {other: match for other, match in rest.items() if other != key}))
-    return left
+def _first_in(group: Group, values: Mapping[Key, str], best: int) -> int:
+    """Give the place of the first rule of a group that holds and comes before `best`, else `best`."""
+    if any(key not in values for key in group.present) or any(key in values for key in group.absent):
+        return best
+    if any(key not in values for key in group.literal):
+        return best
+    for place, patterns in group.buckets.get(tuple(values[key] for key in group.literal), ()):
+        if place >= best:
+            break
+        if all(pattern.fit(values[key]) is not None for key, pattern in patterns):
+            return place
+    return best

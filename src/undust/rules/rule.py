@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Any
 
 from undust.rules.values import Match, Operation
 from undust.urls.keys import Key
@@ -53,6 +54,9 @@ class Rule:
     sort_query: bool = False
     """The order of query arguments does not matter: they are put in order."""
     statistics: Statistics = field(default=Statistics(), compare=False)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Rule, (self.site, dict(self.context), dict(self.operations), self.sort_query, self.statistics)
 
     def __str__(self) -> str:
         """Write the rule on one line that a person can read."""

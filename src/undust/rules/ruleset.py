@@ -1,19 +1,34 @@
 """A set of rules at work: the URL to fetch, the key that duplicates share, and why."""
 
+import threading
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from undust.errors import UrlError
 from undust.outputs import write_whole
-from undust.rules.apply import Applied, apply, fit
+from undust.rules.apply import Applied, apply
+from undust.rules.binary import MappedRules, dump_binary
 from undust.rules.files import dumps
+from undust.rules.listed import ListedRules
 from undust.rules.matcher import Decision
 from undust.rules.rule import Rule
 from undust.urls.keys import keys
 from undust.urls.normalize import normalize
-from undust.urls.parse import Url, split
+from undust.urls.parse import split
 from undust.urls.site import site_of
+
+if TYPE_CHECKING:
+    from undust.rules.batch import Applications
+    from undust.rules.single import Single
+
+Store = ListedRules | MappedRules
+
+COLD = 100
+"""URLs that are decided without the kernels, which take a moment to load."""
+
+MAX_DECISIONS = 10_000
+"""Sites whose rules are kept ready for that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +70,8 @@ class Explanation:
 class Decided(NamedTuple):
     """What a set of rules makes of many URLs."""
 
-    keys: list[str]
+    keys: Any
+    """Arrow column of keys."""
     rules: Any
     """Place of the rule that decided each, in the order of the set; -1 for none."""
 
@@ -63,40 +79,48 @@ class Decided(NamedTuple):
 class RuleSet:
     """Rules by site. For each URL at most one of them decides: the first of its site whose context holds.
 
+    It can be shared between threads, and pickled.
+
     >>> from undust.rules.line_reader import read_line
     >>> rules = RuleSet([read_line("php.net  //{?}.php.net/…?sid={?}  →  //{*=www}.php.net/…")])
     >>> rules.normalize("http://de.php.net/manual/?sid=1"), rules.key("http://us.php.net/manual/")
     ('http://www.php.net/manual/', 'http://*.php.net/manual/')
     """
 
-    def __init__(self, rules: Iterable[Rule] = ()) -> None:
-        sites: dict[str, list[Rule]] = {}
-        for rule in rules:
-            sites.setdefault(rule.site, []).append(rule)
-        self._sites = {site: Decision(sites[site]) for site in sorted(sites)}
+    def __init__(self, rules: Iterable[Rule] | Store = ()) -> None:
+        self._store: Store = rules if isinstance(rules, ListedRules | MappedRules) else ListedRules(rules)
+        self._decisions: dict[str, tuple[int, Decision] | None] = {}
+        self._asked = 0
+        self._own = threading.local()
 
     def __iter__(self) -> Iterator[Rule]:
-        return (rule for decision in self._sites.values() for rule in decision.rules)
+        return iter(self._store)
 
     def __len__(self) -> int:
-        return sum(len(decision.rules) for decision in self._sites.values())
+        return len(self._store)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, RuleSet) and list(self) == list(other)
 
     __hash__ = None  # type: ignore[assignment] # a set of rules is compared by what is in it
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return RuleSet, (self._store,)
+
     def normalize(self, url: str) -> str:
         """Give the URL to fetch: one of those that lead to the same page. `UrlError` if it cannot be parsed."""
-        return self._decide(normalize(url))[0].url
+        return self._answer(normalize(url), 0)
 
     def key(self, url: str) -> str:
         """Give what all URLs of the page share, with `*` for what does not matter. Not always a URL to fetch."""
-        return self._decide(normalize(url))[0].key
+        return self._answer(normalize(url), 1)
 
     def save(self, path: str, about: Mapping[str, Any] | None = None) -> None:
-        """Write the rules to a file, whole or not at all; `undust.load_rules` reads them."""
-        write_whole(path, dumps(self, about).encode())
+        """Write the rules to a file, whole or not at all; `undust.load_rules` reads them.
+
+        JSON, or, if the name ends in `.bin`, the binary form, which is opened at once however many rules there are.
+        """
+        write_whole(path, dump_binary(self, about) if str(path).endswith(".bin") else dumps(self, about).encode())
 
     def same(self, a: str, b: str) -> bool:
         """Tell whether two URLs lead to the same page, as far as the rules know."""
@@ -105,75 +129,102 @@ class RuleSet:
     def explain(self, url: str) -> Explanation:
         """Say which rule decided a URL, and why."""
         standard = normalize(url)
-        applied, rule = self._decide(standard)
-        values = keys(split(standard))
-        matched = [] if rule is None else [(str(key), values.get(key, "⊥")) for key in rule.context]
+        applied, place = self._decide(standard)
+        rule = None if place < 0 else self._store[place]
         parts = split(standard)
+        values = keys(parts)
+        matched = [] if rule is None else [(str(key), values.get(key, "⊥")) for key in rule.context]
         return Explanation(
             url, standard, applied.url, applied.key, site_of(parts.host, parts.port), rule, tuple(matched)
         )
 
     def normalize_many(self, urls: Any) -> Any:
-        """Give the URL to fetch for each of a column (Arrow, NumPy, Polars, pandas, list): Arrow, null if unusable."""
-        return self._many(urls, 0)
+        """Give the URL to fetch for each of a column (list, NumPy, Arrow, pandas, Polars), as a column of that kind.
+
+        Null where a URL cannot be parsed. All cores work on it.
+        """
+        return self._like(urls, self._apply(urls, fetch=True).urls)
 
     def key_many(self, urls: Any) -> Any:
-        """Give the key for each URL of a column: Arrow, null if unusable."""
-        return self._many(urls, 1)
+        """Give the key for each URL of a column, as a column of the same kind; null where a URL cannot be parsed."""
+        return self._like(urls, self._apply(urls, key=True).keys)
 
-    def decide_many(self, urls: Any) -> "Decided":
+    def decide_many(self, urls: Any) -> Decided:
         """Give keys and the rules that decided, for a list or column of URLs in standard form."""
-        import numpy as np
+        made = self._apply(urls, key=True, standard=True)
+        return Decided(made.keys, made.rules)
 
-        places = {id(rule): place for place, rule in enumerate(self)}
-        decided = [self._decide(str(url)) for url in urls]
-        rules = [-1 if rule is None else places[id(rule)] for _, rule in decided]
-        return Decided([applied.key for applied, _ in decided], np.array(rules, np.int32))
+    def _like(self, given: Any, made: Any) -> Any:
+        from undust.rules.columns import like
 
-    def _many(self, urls: Any, which: int) -> Any:
-        import pyarrow as pa
+        return like(given, made)
 
-        from undust.urls.batch import normalize_many
+    def _apply(
+        self, urls: Any, *, fetch: bool = False, key: bool = False, standard: bool = False, threads: int | None = None
+    ) -> "Applications":
+        from undust.rules.batch import apply_rules
 
-        coded = normalize_many(urls).urls.combine_chunks().dictionary_encode()
-        answers = [self._decide(url)[0][which] for url in coded.dictionary.to_pylist()]
-        return pa.array(answers, pa.string()).take(coded.indices)
+        compiled = self._store.compiled()
+        return apply_rules(compiled, self._decide, urls, fetch=fetch, key=key, standard=standard, threads=threads)
 
-    def _decide(self, standard: str) -> tuple[Applied, Rule | None]:
-        """Apply the rule of a URL in standard form, unless that would need a second step.
+    def _answer(self, standard: str, which: int) -> str:
+        """Give the URL to fetch (0) or the key (1)."""
+        try:
+            single: Single | None = self._own.single
+        except AttributeError:
+            single = self._warm()
+        if single is not None:
+            answer = single.answer(standard, which)
+            if answer is not None:
+                return answer
+        return self._decide(standard)[0][which]
+
+    def _warm(self) -> "Single | None":
+        """Give the fast way to apply rules to one URL, once there have been so many that it pays to load it."""
+        self._asked += 1
+        if self._asked <= COLD:
+            return None
+        from undust.rules.single import Single
+
+        single = self._own.single = Single(self._store.compiled())
+        return single
+
+    def _decide(self, standard: str) -> tuple[Applied, int]:
+        """Apply the rule of a URL in standard form, unless that would need a second step; give its place, -1 for none.
 
         A result that the rules would change again, or give another key, is no form to rest in: the URL is then left as
         it is. That makes normalizing idempotent whatever the rules say.
         """
-        parts = split(standard)
-        decision = self._decision(parts)
-        if decision is not None:
-            applied, rule = _once(decision, standard, parts)
-            if applied.url == standard or self._rests(applied):
-                return applied, rule
-        return Applied(standard, standard), None
+        applied, place = self._once(standard)
+        if applied.url == standard or self._rests(applied):
+            return applied, place
+        return Applied(standard, standard), -1
 
     def _rests(self, applied: Applied) -> bool:
         try:
-            if normalize(applied.url) != applied.url:
-                return False
+            return normalize(applied.url) == applied.url and self._once(applied.url)[0] == applied
         except UrlError:  # a copied value that is no host label, for one
             return False
-        parts = split(applied.url)
-        decision = self._decision(parts)
-        again = Applied(applied.url, applied.url) if decision is None else _once(decision, applied.url, parts)[0]
-        return again == applied
 
-    def _decision(self, parts: Url) -> Decision | None:
-        return self._sites.get(parts.host) or self._sites.get(site_of(parts.host, parts.port))
+    def _once(self, standard: str) -> tuple[Applied, int]:
+        parts = split(standard)
+        found = self._decision(parts.host) or self._decision(site_of(parts.host, parts.port))
+        if found is not None:
+            first, decision = found
+            values = keys(parts)
+            place = decision.find(values)
+            applied = None if place < 0 else apply(decision.rules[place], parts, values)
+            if applied is not None:  # the first rule that holds decides, even where it cannot be carried out
+                return applied, first + place
+        return Applied(standard, standard), -1
 
-
-def _once(decision: Decision, standard: str, parts: Url) -> tuple[Applied, Rule | None]:
-    values = keys(parts)
-    for place in decision.candidates(values):
-        rule = decision.rules[place]
-        if fit(rule.context, values) is not None:
-            applied = apply(rule, parts, values)
-            # The first rule that holds decides, even where it cannot be carried out.
-            return (Applied(standard, standard), None) if applied is None else (applied, rule)
-    return Applied(standard, standard), None
+    def _decision(self, site: str) -> tuple[int, Decision] | None:
+        known = self._decisions
+        if site in known:
+            return known[site]
+        found = self._store.of_site(site)
+        decision = None if found is None else (found[0], Decision(found[1]))
+        if len(known) >= MAX_DECISIONS:
+            known = self._decisions = {}  # other threads may be reading the old one
+        known[site] = decision
+        return decision

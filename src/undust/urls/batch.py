@@ -122,7 +122,7 @@ def normalize_many(urls: Any, steps: tuple[Step, ...] = STANDARD) -> NormalizedU
     problems: list[tuple[int, str]] = []
     row = unusable = 0
     scratch = np.empty(0, np.uint8)
-    for piece in _slices(urls):
+    for piece in slices(urls):
         if len(scratch) < (room := 3 * piece.nbytes + 16 * len(piece)):
             scratch = np.empty(room, np.uint8)
         normal, bad = _normalize_slice(piece, scratch) if steps is STANDARD else _normalize_each(piece, steps)
@@ -140,7 +140,7 @@ def split_many(urls: pa.StringArray) -> SplitUrls:
     >>> split.values(Key("query", "x")).to_pylist(), split.values(Key("path", -1)).to_pylist()
     (['1', None], ['a', ''])
     """
-    data, offsets = _buffers(urls)
+    data, offsets = buffers(urls)
     parts = np.empty((len(urls), 14), np.int32)
     token_offsets = np.zeros(len(urls) + 1, np.int32)
     longest = int(np.diff(offsets).max(initial=0))
@@ -152,7 +152,7 @@ def split_many(urls: pa.StringArray) -> SplitUrls:
 
 
 def _normalize_slice(urls: pa.StringArray, out: npt.NDArray[np.uint8]) -> tuple[pa.StringArray, list[tuple[int, str]]]:
-    data, offsets = _buffers(urls)
+    data, offsets = buffers(urls)
     out_offsets = np.empty(len(urls) + 1, np.int32)
     status = np.empty(len(urls), np.uint8)
     normalize_column(data, offsets, out, out_offsets, status)
@@ -180,7 +180,7 @@ def _normalize_each(urls: pa.StringArray, steps: tuple[Step, ...]) -> tuple[pa.S
     return pa.array(normal, pa.string()), bad
 
 
-def _slices(urls: Any) -> Iterator[pa.StringArray]:
+def slices(urls: Any) -> Iterator[pa.StringArray]:
     """Cut a column into string arrays small enough for the kernel."""
     if not isinstance(urls, pa.Array | pa.ChunkedArray):
         urls = pa.chunked_array(urls) if hasattr(urls, "__arrow_c_stream__") else pa.array(urls, from_pandas=True)
@@ -196,7 +196,8 @@ def _slices(urls: Any) -> Iterator[pa.StringArray]:
             start += size
 
 
-def _buffers(urls: pa.StringArray) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32]]:
+def buffers(urls: pa.StringArray) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int32]]:
+    """Give the bytes of a column and where each row begins in them, the first at 0."""
     _, offsets, data = urls.buffers()
     if data is None:
         return np.zeros(0, np.uint8), np.zeros(len(urls) + 1, np.int32)
