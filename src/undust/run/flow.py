@@ -1,0 +1,262 @@
+"""A run: fingerprints, clusters, rules and their evaluation into a folder, each step once.
+
+inputs ──> pages.parquet ──> clusters.parquet ──> rules.json, evaluation.json ──> report.txt
+"""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pyarrow as pa
+
+from undust import corpus, pipeline
+from undust.corpus import Tally
+from undust.corpus.fingerprints import FingerprintFiles
+from undust.detect.exact import cluster_exact
+from undust.detect.pages import PageFingerprints
+from undust.errors import InputError, UsageError
+from undust.evaluate.split import by_cluster, by_sample
+from undust.learn.methods import method as learning_method
+from undust.outputs import write_whole
+from undust.pipeline import Input, Progress
+from undust.rules.ruleset import RuleSet
+from undust.run.inputs import Inputs, sort_inputs
+from undust.run.report import Told, write_report
+from undust.run.state import STATE, State, input_stamps, made_of, make_folder
+
+PAGES, CLUSTERS, RULES, EVALUATION, REPORT = (
+    "pages.parquet",
+    "clusters.parquet",
+    "rules.json",
+    "evaluation.json",
+    "report.txt",
+)
+OUTPUTS = (PAGES, CLUSTERS, RULES, EVALUATION, REPORT, STATE)
+
+Tell = Callable[[str, bool], None]
+"""Is called with the name of each step, and whether an earlier run had done it, before the step begins."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What decides the result of a run, besides its inputs."""
+
+    method: str = "minhash"
+    by: str = "center"
+    threshold: float = 0.8
+    distance: int = 3
+    content: str = "main"
+    any_status: bool = False
+    base_url: str | None = None
+    learner: str = "both"
+    max_fpr: float = 0.01
+    site: str = "domain"
+    holdout: float = 0.5
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.method not in pipeline.METHODS:
+            raise UsageError(f"unknown method {self.method!r}; one of {', '.join(pipeline.METHODS)}")
+        learning_method(self.learner)  # refuses a name that there is not
+        if not 0 < self.holdout < 1:
+            raise UsageError("holdout: more than 0 and less than 1")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a run gave, and where it is."""
+
+    folder: Path
+    rules: RuleSet
+    told: Told
+    steps: dict[str, str] = field(default_factory=dict)
+    """The steps: `done`, or `kept` from an earlier run."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "output": str(self.folder),
+            "steps": self.steps,
+            "read": self.told.read,
+            "methods": self.told.methods,
+            "rules": len(self.rules),
+            "evaluation": self.told.evaluation,
+        }
+
+
+def run(
+    *inputs: Input,
+    output: Input,
+    method: str = "minhash",
+    by: str = "center",
+    threshold: float = 0.8,
+    distance: int = 3,
+    content: str = "main",
+    learner: str = "both",
+    max_fpr: float = 0.01,
+    site: str = "domain",
+    holdout: float = 0.5,
+    seed: int = 0,
+    memory: str | int | None = None,
+    jobs: int | None = None,
+    any_status: bool = False,
+    base_url: str | None = None,
+    tell: Tell = lambda step, kept: None,
+    progress: Progress = lambda tally: None,
+) -> Outcome:
+    """Do everything with pages: fingerprints, clusters, rules, evaluation and a report, all in the folder `output`.
+
+    The inputs may also be fingerprints, or clusters, from which it then begins. The options are those of
+    `fingerprint`, `cluster` and `learn`, whose method is the `learner` here; `holdout` is the share of the clusters
+    that the rules are tested on. A step whose inputs and options have not changed since an earlier run into the same
+    folder is not done again.
+    """
+    options = Options(
+        method, by, threshold, distance, content, any_status, base_url, learner, max_fpr, site, holdout, seed
+    )
+    found = sort_inputs(corpus.list_inputs(inputs))
+    folder = Path(output)
+    _refuse_own_outputs(found, folder)
+    make_folder(folder)
+    return _Run(folder, options, found, memory, jobs, tell, progress).all()
+
+
+class _Run:
+    """One run: its settings, and what it has done so far."""
+
+    def __init__(
+        self,
+        folder: Path,
+        options: Options,
+        inputs: Inputs,
+        memory: str | int | None,
+        jobs: int | None,
+        tell: Tell,
+        progress: Progress,
+    ) -> None:
+        self.folder, self.options, self.inputs = folder, options, inputs
+        self.memory, self.jobs, self._tell, self._progress = memory, jobs, tell, progress
+        self._state = State(folder)
+        self.steps: dict[str, str] = {}
+
+    def all(self) -> Outcome:
+        """Do the steps that are not done yet, and write the report."""
+        options = self.options
+        made = made_of(_version(), input_stamps(self.inputs.all))
+        read: dict[str, Any] = {}
+        if self.inputs.pages:
+            made = made_of(made, options.content, options.any_status, options.base_url)
+            read = self._step("pages", made, (PAGES,), self._pages)["read"]
+        made = made_of(made, options.method, options.by, options.threshold, options.distance)
+        told = self._step("clusters", made, (CLUSTERS,), self._clusters)
+        made = made_of(made, options.learner, options.max_fpr, options.site)
+        self._step("rules", made, (RULES,), self._rules)
+        made = made_of(made, options.holdout, options.seed)
+        self._step("evaluation", made, (EVALUATION,), self._evaluation)
+        rules = pipeline.load_rules(self.folder / RULES)
+        evaluation = orjson.loads((self.folder / EVALUATION).read_bytes())
+        result = Told(list(self.inputs.all), read or told.get("read", {}), told["methods"], evaluation)
+        write_whole(self.folder / REPORT, write_report(result, rules).encode())
+        return Outcome(self.folder, rules, result, self.steps)
+
+    def _step(
+        self, name: str, made: str, outputs: tuple[str, ...], work: Callable[[], dict[str, Any]]
+    ) -> dict[str, Any]:
+        told = self._state.told(name, made, outputs)
+        self.steps[name] = "done" if told is None else "kept"
+        self._tell(name, told is not None)
+        if told is None:
+            told = work()
+            self._state.done(name, made, outputs, told)
+        return told
+
+    def _pages(self) -> dict[str, Any]:
+        options, tally = self.options, Tally()
+        made = PageFingerprints(options.content)
+        with corpus.TableWriter(self.folder / PAGES, made.schema) as writer:
+            for batch in pipeline.fingerprint_batches(
+                self.inputs.pages,
+                made,
+                tally=tally,
+                jobs=self.jobs,
+                any_status=options.any_status,
+                base_url=options.base_url,
+                progress=self._progress,
+                keep=self.folder / f"{PAGES}.parts",
+            ):
+                writer.write(batch)
+            if not self.inputs.fingerprints:
+                pipeline.require_pages(tally, self.inputs.pages)
+        return {"read": tally.to_dict()}
+
+    def _clusters(self) -> dict[str, Any]:
+        options = self.options
+        if self.inputs.clusters:
+            return self._given_clusters()
+        made = (str(self.folder / PAGES),) if self.inputs.pages else ()
+        source = FingerprintFiles((*self.inputs.fingerprints, *made))
+        clusters = pipeline.cluster(
+            source,
+            method=options.method,
+            by=options.by,
+            threshold=options.threshold,
+            distance=options.distance,
+            memory=self.memory,
+        )
+        corpus.write_table(clusters, self.folder / CLUSTERS)
+        methods = {options.method: pipeline.count_clusters(clusters)}
+        if options.method != "exact":
+            methods = {"exact": pipeline.count_clusters(cluster_exact(source)), **methods}
+        return {"methods": methods, "read": {"pages": source.count()}}
+
+    def _given_clusters(self) -> dict[str, Any]:
+        tally = Tally()
+        tables = [corpus.read_clusters(file, tally=tally) for file in self.inputs.clusters]
+        clusters = pa.concat_tables(tables, promote_options="default")
+        if not clusters.num_rows:
+            raise InputError(f"{self.inputs.clusters[0]}: no rows with url and cluster; give a table of clusters")
+        corpus.write_table(clusters, self.folder / CLUSTERS)
+        return {"methods": {"given": pipeline.count_clusters(clusters)}, "read": tally.to_dict()}
+
+    def _rules(self) -> dict[str, Any]:
+        clusters = corpus.read_clusters(self.folder / CLUSTERS)
+        rules = self._learned(clusters)
+        rules.save(os.fspath(self.folder / RULES))
+        return {"rules": len(rules)}
+
+    def _learned(self, clusters: pa.Table) -> RuleSet:
+        options = self.options
+        return pipeline.learn(clusters, method=options.learner, max_fpr=options.max_fpr, site=options.site)
+
+    def _evaluation(self) -> dict[str, Any]:
+        """Measure on pages that were not learned from, with rules learned without them; by both protocols."""
+        options = self.options
+        clusters = corpus.read_clusters(self.folder / CLUSTERS)
+        found: dict[str, Any] = {"holdout": options.holdout, "seed": options.seed}
+        for name, split, share in (("by_cluster", by_cluster, 1 - options.holdout), ("by_sample", by_sample, 0.3)):
+            seen, unseen = split(clusters, share, options.seed)
+            found[name] = pipeline.evaluate(self._learned(seen), unseen).to_dict()
+        rules = pipeline.load_rules(self.folder / RULES)
+        found["learned_from"] = pipeline.evaluate(rules, clusters).to_dict()
+        write_whole(self.folder / EVALUATION, orjson.dumps(found, option=orjson.OPT_INDENT_2))
+        return {}
+
+
+def _version() -> str:
+    """Give the version of undust, as another one may find other things."""
+    try:
+        return metadata.version("undust")
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+def _refuse_own_outputs(inputs: Inputs, folder: Path) -> None:
+    """Refuse an input that the run would write over."""
+    own = {os.path.realpath(folder / name) for name in OUTPUTS}
+    for file in inputs.all:
+        if os.path.realpath(file) in own:
+            raise UsageError(f"{file}: would be written over; choose another folder for the output")

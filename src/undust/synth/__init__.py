@@ -1,0 +1,1 @@
+"""A generated web: sites like those of real web software, with planted duplicates, and the truth about them."""
