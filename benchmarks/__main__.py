@@ -8,7 +8,7 @@ import platform
 from rich.console import Console
 from rich.table import Table
 
-NAMES = ("urls", "corpus", "text", "fingerprints", "duplicates")
+NAMES = ("urls", "corpus", "text", "fingerprints", "duplicates", "index", "topical", "learn")
 
 
 def main() -> None:

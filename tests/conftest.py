@@ -13,10 +13,17 @@ settings.register_profile(
 )  # --hypothesis-profile thorough
 settings.load_profile("undust")
 
+SERVERS = os.pathsep.join(
+    [os.environ.get("PATH", os.defpath), "/usr/sbin", *map(str, Path("/usr/lib/postgresql").glob("*/bin"))]
+)
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 SYSTEM_PARTS = {
     "java": (shutil.which("java"), "no Java runtime on this machine (Debian: openjdk-17-jre-headless)"),
     "chromium": (CHROMIUM, "no Chromium on this machine (Debian: chromium)"),
+    "redis": (shutil.which("redis-server", path=SERVERS), "no Redis server on this machine (Debian: redis-server)"),
+    "postgres": (shutil.which("postgres", path=SERVERS), "no PostgreSQL server on this machine (Debian: postgresql)"),
+    "nginx": (shutil.which("nginx", path=SERVERS), "no nginx on this machine (Debian: nginx-light)"),
+    "apache": (shutil.which("apache2", path=SERVERS), "no Apache on this machine (Debian: apache2)"),
 }
 
 

@@ -323,7 +323,9 @@ def test_the_demo_shows_duplicates(run: Run, tmp_path: Path) -> None:
     code, out, err = run("demo", "-o", tmp_path / "demo")
     assert (code, err) == (0, "")
     assert "http://docs.test:8180/\n    http://www.docs.test:8180/\n" in out
-    assert sorted(path.name for path in (tmp_path / "demo").iterdir()) == ["clusters.tsv", "pages.parquet"]
+    assert "docs.test  //….{?}.docs.test/…" in out
+    written = sorted(path.name for path in (tmp_path / "demo").iterdir())
+    assert written == ["clusters.tsv", "pages.parquet", "rules.json"]
 
 
 def test_urls_are_normalized_one_a_line(run: Run) -> None:

@@ -12,8 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from undust.corpus import Tally, read_clusters, read_pages, write_table
+    from undust.dedup import Deduplicated, dedup
+    from undust.index.online import Index
     from undust.pipeline import cluster, evaluate, fingerprint, learn, load_rules
+    from undust.related_pages import related
     from undust.rules.ruleset import RuleSet
+    from undust.run.flow import run
+    from undust.synth.write import synth
     from undust.urls.batch import normalize_many, split_many
     from undust.urls.normalize import normalize
     from undust.urls.site import site
@@ -23,8 +28,11 @@ __version__ = "0.1.0"
 # Names are imported when they are used: normalizing one URL should not wait for Arrow and Numba.
 _HOMES = {
     "Tally": "undust.corpus",
+    "Deduplicated": "undust.dedup",
+    "Index": "undust.index.online",
     "RuleSet": "undust.rules.ruleset",
     "cluster": "undust.pipeline",
+    "dedup": "undust.dedup",
     "evaluate": "undust.pipeline",
     "fingerprint": "undust.pipeline",
     "learn": "undust.pipeline",
@@ -33,15 +41,21 @@ _HOMES = {
     "normalize_many": "undust.urls.batch",
     "read_clusters": "undust.corpus",
     "read_pages": "undust.corpus",
+    "run": "undust.run.flow",
+    "related": "undust.related_pages",
     "site": "undust.urls.site",
     "split_many": "undust.urls.batch",
+    "synth": "undust.synth.write",
     "write_table": "undust.corpus",
 }
 
 __all__ = [
+    "Deduplicated",
+    "Index",
     "RuleSet",
     "Tally",
     "cluster",
+    "dedup",
     "evaluate",
     "fingerprint",
     "learn",
@@ -50,8 +64,11 @@ __all__ = [
     "normalize_many",
     "read_clusters",
     "read_pages",
+    "related",
+    "run",
     "site",
     "split_many",
+    "synth",
     "write_table",
 ]
 

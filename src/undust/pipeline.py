@@ -1,32 +1,43 @@
 """READ FIRST: the whole flow as function calls, from files to pages to fingerprints to clusters.
 
-    read_pages ──> usable_urls ──> PageFingerprints ──> cluster_exact, near_clusters ──> Learner ──> RuleSet
+    read_pages ──> usable_urls ──> PageFingerprints ──> cluster_exact, clustered    ──> learn    ──> RuleSet
     files          pages           fingerprints         clusters                         rules       normalized URLs
 
 Each step goes from table to table; this module only puts them in a row. How they are spread over threads and processes
 is `parallel`'s business.
 """
 
+import mmap
 import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from undust import corpus, parallel
+from undust.clustering import clustered, count_clusters
 from undust.corpus import Tally
+from undust.corpus.fingerprints import FingerprintFiles, is_parquet
+from undust.detect.captures import Fingerprints, TableFingerprints
 from undust.detect.exact import cluster_exact
 from undust.detect.fingerprints_parameters import SignatureParameters
-from undust.detect.near import near_clusters
 from undust.detect.pages import PageFingerprints
+from undust.detect.removals import keepers_of
 from undust.errors import InputError, UsageError
 from undust.evaluate.report import evaluate
 from undust.evaluate.split import by_cluster as split_clusters
-from undust.learn.learner import Learner
+from undust.learn.columns import SiteUrls, by_site
+from undust.learn.methods import Options
+from undust.learn.methods import method as learning_method
+from undust.learn.tree.forms import forms_of
+from undust.learn.tree.pattern_tree import grow
+from undust.learn.tree.text import draw
+from undust.memory import working_bytes
+from undust.rules.binary import MAGIC, MappedRules
 from undust.rules.files import loads
 from undust.rules.ruleset import RuleSet
+from undust.topical_clustering import choose_topical, cluster_topical
 from undust.urls.batch import normalize_many
 
 Input = str | os.PathLike[str]
@@ -37,12 +48,13 @@ METHODS = ("exact", "simhash", "minhash", "cascade")
 __all__ = [
     "cluster",
     "count_clusters",
+    "draw_trees",
     "evaluate",
     "fingerprint",
     "fingerprint_batches",
     "learn",
     "load_rules",
-    "read_fingerprints",
+    "open_fingerprints",
     "require_pages",
     "split_clusters",
 ]
@@ -52,6 +64,7 @@ def fingerprint(
     *inputs: Input,
     content: str = "all",
     exact_only: bool = False,
+    links: bool = False,
     parameters: SignatureParameters | None = None,
     jobs: int | None = None,
     tally: Tally | None = None,
@@ -60,10 +73,11 @@ def fingerprint(
 ) -> pa.Table:
     """Read pages from files and give their fingerprints as one table.
 
-    `content` says which part of a page counts (`all` or `main`); with `exact_only` only bodies are looked at. `tally`,
-    if given, is told what was read, skipped and damaged. `jobs` is how many cores are used.
+    `content` says which part of a page counts (`all` or `main`); with `exact_only` only bodies are looked at, with
+    `links` the words around links are kept, too. `tally`, if given, is told what was read, skipped and damaged. `jobs`
+    is how many cores are used.
     """
-    made = PageFingerprints(content, exact_only, parameters or SignatureParameters())
+    made = PageFingerprints(content, exact_only, parameters or SignatureParameters(), links)
     batches = fingerprint_batches(
         inputs,
         made,
@@ -119,82 +133,128 @@ def fingerprint_file(
     yield from parallel.in_threads(made.of, usable, 1 if made.exact_only else threads)
 
 
-def read_fingerprints(
-    inputs: Sequence[Input],
-    *,
-    tally: Tally,
-    exact_only: bool = True,
-    jobs: int | None = None,
-    any_status: bool = False,
-    base_url: str | None = None,
-    progress: Progress = lambda tally: None,
-) -> pa.Table:
-    """Take the fingerprints out of files that hold some, and make those of the pages in the other files."""
-    files = corpus.list_inputs(inputs)
-    ready = [file for file in files if corpus.is_fingerprints(file)]
-    raw = [file for file in files if file not in ready]
-    read = corpus.read_fingerprints if exact_only else corpus.read_signatures
-    found = [read(file, tally=tally) for file in ready]
-    if raw:
-        made = PageFingerprints(exact_only=exact_only)
-        batches = fingerprint_batches(
-            raw, made, tally=tally, jobs=jobs, any_status=any_status, base_url=base_url, progress=progress
-        )
-        found.append(pa.Table.from_batches(batches, made.schema))
-    if not exact_only:
-        _require_alike(found)
-    return pa.concat_tables(found)
-
-
-def _require_alike(tables: Sequence[pa.Table]) -> None:
+def _require_alike(schemas: Sequence[pa.Schema]) -> None:
     """Refuse tables whose signatures were made differently: comparing them would mean nothing."""
-    all_made = [SignatureParameters.from_metadata(table.schema.metadata, "fingerprints") for table in tables]
+    all_made = [SignatureParameters.from_metadata(schema.metadata, "fingerprints") for schema in schemas]
     for made in all_made[1:]:
         all_made[0].require_same(made, "one input", "another")
 
 
+def open_fingerprints(
+    inputs: Sequence[Input],
+    folder: Path,
+    *,
+    tally: Tally,
+    made: PageFingerprints,
+    jobs: int | None = None,
+    any_status: bool = False,
+    base_url: str | None = None,
+    progress: Progress = lambda tally: None,
+) -> FingerprintFiles:
+    """Give the signatures of inputs as files that need not fit into memory: those that hold some, as they are.
+
+    Those of the pages in other inputs are made and written into `folder`; tables of digests that are no Parquet, too.
+    """
+    files = corpus.list_inputs(inputs)
+    ready = [file for file in files if corpus.is_fingerprints(file)]
+    raw = [file for file in files if file not in ready]
+    for number, file in enumerate(ready):
+        if made.exact_only and not is_parquet(file):
+            ready[number] = str(folder / f"{number}.parquet")
+            corpus.write_table(corpus.read_fingerprints(file, tally=Tally()), ready[number])
+    if raw:
+        written = folder / "fingerprints.parquet"
+        with corpus.TableWriter(written, made.schema) as writer:
+            for batch in fingerprint_batches(
+                raw, made, tally=tally, jobs=jobs, any_status=any_status, base_url=base_url, progress=progress
+            ):
+                writer.write(batch)
+    tally.pages += FingerprintFiles(tuple(ready)).count()
+    tally.bytes += sum(os.path.getsize(file) for file in ready)  # noqa: PTH202 - paths as the user gave them
+    found = FingerprintFiles((*ready, *([str(written)] if raw else [])))
+    if len(found.paths) > 1 and not made.exact_only:
+        _require_alike(found.schemas)
+    return found
+
+
 def cluster(
-    fingerprints: pa.Table, *, method: str = "exact", by: str = "center", threshold: float = 0.8, distance: int = 3
+    fingerprints: pa.Table | Fingerprints,
+    *,
+    method: str = "exact",
+    by: str = "center",
+    threshold: float | None = None,
+    distance: int = 3,
+    bags: str = "content",
+    uncrawled: bool = False,
+    keep: str | Sequence[str] | None = None,
+    memory: str | int | None = None,
+    folder: Path | None = None,
 ) -> pa.Table:
     """Group the URLs of duplicate pages (`url`, `cluster`); a page without duplicates is a group of one.
 
     `method` is `exact` (equal bodies), `simhash` (within `distance` bits), `minhash` (shingles with a Jaccard
-    similarity of at least `threshold`) or `cascade`; the last three also tell the `similarity` to the centre.
+    similarity of at least `threshold`, 0.8 if nobody says) or `cascade`; the last three also tell the `similarity` to
+    the centre. With `keep`, policies in order of weight, the `keeper` of each cluster is named too. Up to `memory` is
+    used, such as `2GB`; what has no room goes to files in `folder`.
+    `topical` groups pages about the same things instead, with their `topic` (`undust.detect.topical.Topical`).
     """
-    if method not in METHODS:
-        raise UsageError(f"unknown method {method!r}; one of {', '.join(METHODS)}")
-    if method == "exact":
-        return cluster_exact(fingerprints)
-    return near_clusters(fingerprints, method, by=by, threshold=threshold, distance=distance)
+    if method not in (*METHODS, "topical"):
+        raise UsageError(f"unknown method {method!r}; one of {', '.join(METHODS)}, topical")
+    source = TableFingerprints(fingerprints) if isinstance(fingerprints, pa.Table) else fingerprints
+    if method == "topical":
+        wanted = choose_topical(bags, threshold, uncrawled, keep)
+        return cluster_topical(source, wanted, by=by, memory=memory, folder=folder)
+    least = 0.8 if threshold is None else threshold
+    options: dict[str, Any] = {"by": by, "threshold": least, "distance": distance, "folder": folder}
+    working_bytes(memory, 0, "pages")
+    if method == "exact" and keep is None:
+        return cluster_exact(source)
+    with clustered(source, method=method, memory=memory, **options) as found:
+        table = cluster_exact(source) if method == "exact" else found.table()
+        if keep is None:
+            return table
+        keepers = keepers_of(source, found.captures, found.rows, keep)
+        return table.append_column("keeper", found.captures.url_column(keepers))
 
 
-def count_clusters(clusters: pa.Table) -> dict[str, int | float]:
-    """Count URLs, clusters and duplicates: the URLs that a crawler could have spared itself."""
-    sizes = pc.value_counts(clusters["cluster"]).field("counts")
-    urls = clusters.num_rows
-    return {
-        "urls": urls,
-        "clusters": len(sizes),
-        "duplicates": urls - len(sizes),
-        "duplicate_rate": (urls - len(sizes)) / urls if urls else 0.0,
-        "largest": pc.max(sizes).as_py() or 0,
-    }
+def learn(
+    clusters: pa.Table,
+    *,
+    method: str = "both",
+    max_fpr: float = 0.01,
+    site: str = "domain",
+    selection: str = "graph",
+) -> RuleSet:
+    """Learn how sites spell one page in several ways, from a table of clusters (`url`, `cluster`).
+
+    `method` is one of `learn.methods.METHODS`; `selection` says how `tree` chooses among rules: `graph` or `naive`.
+    """
+    chosen = learning_method(method, Options(max_fpr, selection))
+    return RuleSet(rule for urls in _sites(clusters, site) for rule in chosen.learn_site(urls))
 
 
-def learn(clusters: pa.Table, *, max_fpr: float = 0.01, site: str = "domain") -> RuleSet:
-    """Learn how sites spell one page in several ways, from a table of clusters (`url`, `cluster`)."""
+def draw_trees(clusters: pa.Table, *, site: str = "domain") -> Iterator[str]:
+    """Draw the pattern tree of each site in a table of clusters, as text."""
+    return (draw(grow(forms_of(urls))) for urls in _sites(clusters, site))
+
+
+def _sites(clusters: pa.Table, site: str) -> Iterator[SiteUrls]:
     if site not in ("domain", "host"):
         raise UsageError(f"unknown site {site!r}; one of domain, host")
-    return RuleSet(Learner(max_fpr=max_fpr, hosts=site == "host").learn(clusters))
+    return by_site(clusters, hosts=site == "host")
 
 
 def load_rules(path: Input) -> RuleSet:
-    """Read a rule file."""
+    """Read a rule file; one in binary form is only mapped, and shared with all processes that map it."""
     try:
-        text = Path(path).read_bytes()
+        with Path(path).open("rb") as file:
+            start = file.read(len(MAGIC))
+            if start == MAGIC and Path(path).is_file():
+                return RuleSet(MappedRules(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), os.fspath(path)))
+            text = start + file.read()
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}; give a rule file") from error
-    return RuleSet(loads(text, os.fspath(path)))
+    return RuleSet(MappedRules(text, os.fspath(path)) if start == MAGIC else loads(text, os.fspath(path)))
 
 
 def usable_urls(pages: pa.RecordBatch, tally: Tally) -> pa.RecordBatch:

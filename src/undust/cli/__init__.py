@@ -10,7 +10,20 @@ import click
 from undust import __version__
 from undust.errors import UndustError
 
-VERBS = ("fingerprint", "cluster", "learn", "evaluate", "normalize", "explain", "demo")
+VERBS = (
+    "run",
+    "fingerprint",
+    "cluster",
+    "dedup",
+    "learn",
+    "evaluate",
+    "compare",
+    "normalize",
+    "explain",
+    "related",
+    "synth",
+    "demo",
+)
 
 OVERVIEW = """Find duplicate web pages, and learn from them which URLs lead to the same page.
 

@@ -1,7 +1,12 @@
 """`undust cluster`: fingerprints in, clusters of duplicate pages out."""
 
+import tempfile
+from pathlib import Path
+from typing import Any
+
 import click
 
+from undust.cli.detection import detection_options
 from undust.cli.reading import inputs_argument, reading_options
 from undust.cli.talk import announce_compiling, json_option, print_json, progress, quiet_option, say
 
@@ -11,32 +16,27 @@ from undust.cli.talk import announce_compiling, json_option, print_json, progres
 @click.option("-o", "--output", required=True, metavar="FILE", help="Ends in .parquet, .jsonl, .csv or .tsv (or .gz).")
 @click.option(
     "--method",
-    type=click.Choice(["exact", "simhash", "minhash", "cascade"]),
+    type=click.Choice(["exact", "simhash", "minhash", "cascade", "topical"]),
     default="exact",
     show_default=True,
     help="What a duplicate is: equal bodies, simhashes within --distance bits, shingles of --threshold similarity,"
-    " or the cascade of keywords, sentences and simhash.",
+    " or the cascade of keywords, sentences and simhash. topical: not duplicates, but pages about the same things, of"
+    " --threshold similarity (0.2 if you do not say) of their --bags; with the topic that each cluster belongs to.",
 )
+@detection_options(by="center")
 @click.option(
-    "--by",
-    type=click.Choice(["center", "components"]),
-    default="center",
+    "--bags",
+    type=click.Choice(["content", "anchors"]),
+    default="content",
     show_default=True,
-    help="Around centres, so that each page is like its centre; or all that pairs connect.",
+    help="What topical compares: the words of a page, or its title and the words on and around links to it.",
 )
+@click.option("--uncrawled", is_flag=True, help="With --bags anchors: also URLs that only links name.")
 @click.option(
-    "--threshold",
-    type=click.FloatRange(0, 1, min_open=True),
-    default=0.8,
-    show_default=True,
-    help="Least Jaccard similarity of shingles, for minhash.",
-)
-@click.option(
-    "--distance",
-    type=click.IntRange(0, 16),
-    default=3,
-    show_default=True,
-    help="Most bits in which simhashes differ, for simhash and cascade.",
+    "--keep",
+    metavar="POLICIES",
+    help="Name the page of each cluster to keep, in a column keeper: any of canonical, https, shortest, first, newest,"
+    " inlinks, longest, center; each decides what those before it left open.",
 )
 @reading_options
 @quiet_option
@@ -48,6 +48,10 @@ def command(
     by: str,
     threshold: float,
     distance: int,
+    memory: str | None,
+    bags: str,
+    uncrawled: bool,
+    keep: str | None,
     jobs: int | None,
     any_status: bool,
     base_url: str | None,
@@ -62,33 +66,56 @@ def command(
     \b
     Examples:
       undust cluster pages.parquet -o clusters.parquet
-      undust cluster pages.parquet -o clusters.parquet --method minhash --threshold 0.9
+      undust cluster pages.parquet -o clusters.parquet --method minhash --threshold 0.9 --memory 2GB
+      undust cluster pages.parquet -o clusters.parquet --keep canonical,https,shortest
+      undust cluster pages.parquet -o topics.parquet --method topical
       undust cluster crawl.warc.gz -o clusters.tsv
     """
     announce_compiling(quiet=quiet)
     from undust import corpus, pipeline
+    from undust.clustering import SIGNATURES
+    from undust.corpus.write import output_format
+    from undust.detect.pages import PageFingerprints
+    from undust.outputs import parts_folder
+    from undust.topical_clustering import count_topics
 
     tally = corpus.Tally()
-    with progress(inputs, quiet=quiet) as moved:
-        fingerprints = pipeline.read_fingerprints(
-            inputs,
-            tally=tally,
-            exact_only=method == "exact",
-            jobs=jobs,
-            any_status=any_status,
-            base_url=base_url,
-            progress=moved,
+    reading: dict[str, Any] = {"jobs": jobs, "any_status": any_status, "base_url": base_url}
+    output_format(output)
+    source = click.get_current_context().get_parameter_source("threshold")
+    least = None if source is click.core.ParameterSource.DEFAULT else threshold
+    with parts_folder(output) as folder, tempfile.TemporaryDirectory(prefix="undust-", dir=folder) as files:
+        with progress(inputs, quiet=quiet) as moved:
+            needed = ("terms",) if method == "topical" else SIGNATURES[method]
+            anchors = method == "topical" and bags == "anchors"
+            bare = method == "exact" and keep is None  # which needs nothing of the text
+            made = PageFingerprints(signatures=needed, links=anchors, exact_only=bare)
+            fingerprints = pipeline.open_fingerprints(
+                inputs, Path(files), tally=tally, made=made, progress=moved, **reading
+            )
+        pipeline.require_pages(tally, inputs)
+        clusters = pipeline.cluster(
+            fingerprints,
+            method=method,
+            by=by,
+            threshold=least,
+            distance=distance,
+            bags=bags,
+            uncrawled=uncrawled,
+            keep=keep,
+            memory=memory,
+            folder=folder,
         )
-    pipeline.require_pages(tally, inputs)
-    clusters = pipeline.cluster(fingerprints, method=method, by=by, threshold=threshold, distance=distance)
     corpus.write_table(clusters, output)
-    counts = pipeline.count_clusters(clusters)
+    counts: dict[str, Any] = count_topics(clusters) if method == "topical" else pipeline.count_clusters(clusters)
     if as_json:
         print_json({**counts, "read": tally.to_dict(), "output": output})
         return
     say(tally.summary(), quiet=quiet)
-    say(
-        "{urls:,} URLs in {clusters:,} clusters; {duplicates:,} duplicates ({duplicate_rate:.1%}),"
-        " largest cluster {largest:,}".format(**counts),
-        quiet=quiet,
+    told = (
+        "{urls:,} URLs in {clusters:,} clusters of {topics:,} topics, largest cluster {largest:,}"
+        if method == "topical"
+        else "{urls:,} URLs in {clusters:,} clusters; {duplicates:,} duplicates ({duplicate_rate:.1%}),"
+        " largest cluster {largest:,}"
     )
+    say(told.format(**counts), quiet=quiet)

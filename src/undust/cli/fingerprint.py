@@ -19,6 +19,7 @@ from undust.cli.talk import announce_compiling, json_option, progress, quiet_opt
     help="Which text of a page counts: all of it, or its main content without navigation and the like.",
 )
 @click.option("--exact-only", is_flag=True, help="Digests of bodies only; the text is not looked at.")
+@click.option("--links", is_flag=True, help="Keep the words around links, too: for topics, related pages and in-links.")
 @reading_options
 @quiet_option
 @json_option
@@ -27,6 +28,7 @@ def command(
     output: str,
     content: str,
     exact_only: bool,
+    links: bool,
     jobs: int | None,
     any_status: bool,
     base_url: str | None,
@@ -52,7 +54,9 @@ def command(
     from undust.detect.pages import PageFingerprints
 
     tally = corpus.Tally()
-    made = PageFingerprints(content, exact_only)
+    if exact_only and links:
+        raise click.UsageError("--exact-only looks at no links; leave out one of --exact-only and --links")
+    made = PageFingerprints(content, exact_only, links=links)
     aside = Path(f"{output}.parts") if output != "-" else None
     with corpus.TableWriter(output, made.schema) as writer, progress(inputs, quiet=quiet) as moved:
         for batch in pipeline.fingerprint_batches(

@@ -74,9 +74,7 @@ def _many(preset: str, rules: str | None, key: bool) -> Callable[[Any], "Normali
     def by_rules(urls: Any) -> NormalizedUrls:
         normal = normalize_many(urls)
         made = rule_set.key_many(normal.urls) if key else rule_set.normalize_many(normal.urls)
-        return NormalizedUrls(pa.chunked_array([made]), normal.unusable, normal.problems)
-
-    import pyarrow as pa
+        return NormalizedUrls(made, normal.unusable, normal.problems)
 
     return by_rules
 

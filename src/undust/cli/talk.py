@@ -46,7 +46,7 @@ def announce_compiling(*, quiet: bool) -> None:
 
 
 @contextlib.contextmanager
-def progress(inputs: Sequence[str], *, quiet: bool) -> Iterator[Callable[["Tally"], None]]:
+def progress(inputs: Sequence[str], *, quiet: bool, doing: str = "reading") -> Iterator[Callable[["Tally"], None]]:
     """Show how much of the inputs was read, if stderr is a terminal; give the function that moves the bar."""
     if quiet or not sys.stderr.isatty():
         yield lambda tally: None
@@ -55,14 +55,14 @@ def progress(inputs: Sequence[str], *, quiet: bool) -> Iterator[Callable[["Tally
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (
-        TextColumn("reading"),
+        TextColumn(doing),
         BarColumn(),
         DownloadColumn(binary_units=True),
         TextColumn("{task.fields[pages]:,} pages"),
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("reading", total=_total_bytes(inputs), pages=0)
+        task = bar.add_task(doing, total=_total_bytes(inputs), pages=0)
         yield lambda tally: bar.update(task, completed=tally.bytes, pages=tally.pages)
 
 

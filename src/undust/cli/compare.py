@@ -1,0 +1,145 @@
+"""`undust compare`: methods side by side, on clusters that are known."""
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from undust.cli.detection import content_option, memory_option
+from undust.cli.reading import reading_options
+from undust.cli.talk import announce_compiling, json_option, print_json, progress, quiet_option, say
+
+if TYPE_CHECKING:
+    from undust.comparison import CascadeReport, DetectionReport
+
+
+@click.command("compare", short_help="Methods side by side, on known clusters.")
+@click.argument("truth", metavar="CLUSTERS")
+@click.argument("pages", nargs=-1, metavar="[PAGES]...")
+@click.option("--clusters", "of_clusters", is_flag=True, help="Every way to find duplicates among PAGES.")
+@click.option("--cascade", "of_cascade", is_flag=True, help="The figures of paper 001: the cascade, by its thresholds.")
+@click.option(
+    "--threshold",
+    "thresholds",
+    type=click.FloatRange(0, 1, min_open=True),
+    multiple=True,
+    default=[0.8],
+    show_default=True,
+    help="Least Jaccard similarity of shingles, for minhash; may be given several times.",
+)
+@click.option(
+    "--distance",
+    "distances",
+    type=click.IntRange(0, 16),
+    multiple=True,
+    default=[3],
+    show_default=True,
+    help="Most bits in which simhashes differ; may be given several times.",
+)
+@content_option
+@memory_option
+@reading_options
+@quiet_option
+@json_option
+def command(
+    truth: str,
+    pages: tuple[str, ...],
+    of_clusters: bool,
+    of_cascade: bool,
+    thresholds: tuple[float, ...],
+    distances: tuple[int, ...],
+    content: str,
+    memory: str | None,
+    jobs: int | None,
+    any_status: bool,
+    base_url: str | None,
+    quiet: bool,
+    as_json: bool,
+) -> None:
+    """Measure methods against CLUSTERS, which are known to be right: a table with the columns url and cluster.
+
+    With --clusters, duplicates are found among PAGES by every method, and the pairs of URLs that each brings together
+    are counted beside those of CLUSTERS: precision, recall and F1. With --cascade, precision, recall and F against
+    the sentence threshold T_S, and time against the number of documents, with and without K-modes. PAGES is what
+    `undust fingerprint` wrote, or any input that it reads.
+
+    \b
+    Examples:
+      undust compare truth.tsv --clusters crawl.warc.gz
+      undust compare truth.tsv --clusters pages.parquet --threshold 0.7 --threshold 0.9 --json
+      undust compare truth.tsv --cascade crawl.warc.gz --distance 6
+    """
+    if of_clusters == of_cascade:
+        raise click.UsageError("say what to compare: --clusters or --cascade")
+    if not pages:
+        raise click.UsageError("give the pages to find duplicates among, after CLUSTERS")
+    announce_compiling(quiet=quiet)
+    from undust import comparison, corpus, pipeline
+    from undust.detect.pages import PageFingerprints
+
+    known = corpus.read_clusters(truth)
+    tally = corpus.Tally()
+    reading: dict[str, Any] = {"jobs": jobs, "any_status": any_status, "base_url": base_url}
+    with tempfile.TemporaryDirectory(prefix="undust-") as folder:
+        made = PageFingerprints(content, signatures=("simhash", "minhash", "shingles", "sentences", "keywords"))
+        with progress(pages, quiet=quiet) as moved:
+            source = pipeline.open_fingerprints(pages, Path(folder), tally=tally, made=made, progress=moved, **reading)
+        pipeline.require_pages(tally, pages)
+        report: DetectionReport | CascadeReport
+        if of_clusters:
+            report = comparison.compare_detection(
+                source, known, threshold=thresholds, distance=distances, memory=memory
+            )
+            shown = describe_detection(report)
+        else:
+            report = comparison.compare_cascade(source, known, distance=distances[0])
+            shown = describe_cascade(report)
+    if as_json:
+        print_json(report.to_dict())
+        return
+    say(tally.summary(), quiet=quiet)
+    click.echo(shown)
+
+
+def describe_detection(report: "DetectionReport") -> str:
+    """Write the methods as a table for people."""
+    lines = [f"{report.pages:,} pages in {report.clusters:,} known clusters"]
+    if report.unknown or report.missing:
+        lines[0] += f"; left out: {report.unknown:,} pages that are not known, {report.missing:,} URLs without a page"
+    lines.append(
+        f"{'method':<9} {'by':<11} {'setting':<14} {'clusters':>9} {'precision':>10} {'recall':>8} {'F1':>8} {'s':>7}"
+    )
+    for one in report.methods:
+        found = one.measures
+        lines.append(
+            f"{one.method:<9} {one.by or '':<11} {one.setting or '':<14} {one.clusters:>9,} {found.precision:>10.4f}"
+            f" {found.recall:>8.4f} {found.f1:>8.4f} {one.seconds:>7.2f}"
+        )
+    return "\n".join(lines)
+
+
+def describe_cascade(report: "CascadeReport") -> str:
+    """Write the figures of paper 001 as tables for people."""
+    lines = [
+        f"{report.documents:,} documents, {report.duplicates:,} of them duplicates; T_B = {report.max_distance} bits",
+        "",
+        "Documents detected, by T_S   without clustering (figure 5)    with clustering (figure 7)",
+        f"{'T_S':>4} {'':<20} {'precision':>9} {'recall':>7} {'F':>7}     {'precision':>9} {'recall':>7} {'F':>7}",
+    ]
+    for one, other in zip(report.accuracy["without"], report.accuracy["with"], strict=True):
+        lines.append(
+            f"{one.max_sentences:>4} {'':<20} {one.precision:>9.4f} {one.recall:>7.4f} {one.f1:>7.4f}"
+            f"     {other.precision:>9.4f} {other.recall:>7.4f} {other.f1:>7.4f}"
+        )
+    lines += [
+        "",
+        "Milliseconds for a new page  without clustering (figure 6)    with clustering (figure 8)",
+        f"{'documents':>9} {'':<15} {'scan':>12} {'index':>12}     {'scan':>12} {'index':>12}",
+    ]
+    for row in report.times:
+        lines.append(
+            f"{row['documents']:>9,} {'':<15} {row['scan_without']:>12.4f} {row['index_without']:>12.4f}"
+            f"     {row['scan_with']:>12.4f} {row['index_with']:>12.4f}"
+        )
+    return "\n".join(lines)
