@@ -250,7 +250,8 @@ def by_hand(draft: Draft, url: str) -> str:
     values = keys(url)
     if fit(draft.context, values) is None:
         return url
-    made = apply(Rule("h.com", draft.context, draft.operations), split(url), values)
+    # Columns know no order of arguments, and a draft that adds two puts them wherever there is room.
+    made = apply(Rule("h.com", draft.context, draft.operations, sort_query=True), split(url), values)
     return url if made is None else made.key
 
 
