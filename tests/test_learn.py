@@ -94,6 +94,11 @@ FAMILIES: dict[str, tuple[Pairs, tuple[str, str]]] = {
         + [(f"http://h.com/t?topic={i}{i}.15", f"second {i}") for i in PAGES],
         ("http://h.com/t?topic=99.0", "http://h.com/t?topic=99.msg7"),
     ),
+    "a part in the place of another, before an ending": (
+        [(f"http://h.com/topic,{i}{i}.{s}.html", i) for i in PAGES for s in ("0", f"msg{i}1", f"msg{i}2")]
+        + [(f"http://h.com/topic,{i}{i}.15.html", f"second {i}") for i in PAGES],
+        ("http://h.com/topic,99.0.html", "http://h.com/topic,99.msg7.html"),
+    ),
     "an ending": (
         [(f"http://h.com/people/p{i}{s}", i) for i in PAGES for s in ("", ".html")],
         ("http://h.com/people/new.html", "http://h.com/people/new"),

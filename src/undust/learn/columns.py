@@ -74,6 +74,12 @@ def by_site(clusters: pa.Table, *, hosts: bool = False) -> Iterator[SiteUrls]:
     URLs that cannot be parsed are left out. A URL that stands in several clusters is taken for the one that names it
     most often, then for the first by name: the order of the rows must not matter.
     """
+    for name, rows in site_tables(clusters, hosts=hosts):
+        yield encode_table(name, rows)
+
+
+def site_tables(clusters: pa.Table, *, hosts: bool = False) -> Iterator[tuple[str, pa.Table]]:
+    """Give the same as tables: each URL of a site once, in standard form and in order, with its cluster and weights."""
     usable = _usable(clusters)
     if not usable.num_rows:
         return
@@ -86,9 +92,14 @@ def by_site(clusters: pa.Table, *, hosts: bool = False) -> Iterator[SiteUrls]:
     names = ordered["site"].combine_chunks().dictionary_encode()
     ends = np.flatnonzero(np.diff(names.indices.to_numpy(), append=-1)) + 1
     for name, start, end in zip(names.dictionary.to_pylist(), [0, *ends.tolist()], ends.tolist(), strict=False):
-        rows = ordered.slice(start, end - start).combine_chunks()
-        site = encode(name, rows["url"].chunk(0), rows["cluster"].chunk(0).dictionary_encode().indices.to_numpy())
-        yield replace(site, **{each: rows[each].chunk(0).to_numpy() for each in known}) if known else site
+        yield name, ordered.slice(start, end - start).combine_chunks()
+
+
+def encode_table(name: str, rows: pa.Table) -> SiteUrls:
+    """Split the URLs of one of these tables into columns of codes."""
+    site = encode(name, rows["url"].chunk(0), rows["cluster"].chunk(0).dictionary_encode().indices.to_numpy())
+    known = [each for each in rows.schema.names if each in WEIGHTS]
+    return replace(site, **{each: rows[each].chunk(0).to_numpy() for each in known}) if known else site
 
 
 def _usable(clusters: pa.Table) -> pa.Table:

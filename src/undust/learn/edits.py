@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from undust.learn.columns import REST, Codes
-from undust.learn.maps import Change
+from undust.learn.maps import Change, quoted
 from undust.learn.state import IGNORED, Mask, Rows, State, first_rows, numbered
 from undust.urls.keys import Key
 
@@ -26,6 +26,8 @@ _VISITOR = re.compile(
     re.IGNORECASE,
 )
 """Names that tell the visitor or where they came from, on any site that has them."""
+MIN_MIRRORS = 5
+"""Labels in one place of the host that are mirrors of each other, among which others are thought to be mirrors, too."""
 MAX_LITERALS = 24
 """The commonest values of a key that are tried one by one."""
 
@@ -125,8 +127,11 @@ def possible_edits(state: State) -> Iterator[Edit]:
             yield Edit(key, None, int(IGNORED))
         else:
             found = couples(state, key)
-            # A host that shares no page with another may be no mirror, even if all the others are.
-            if {value for value, _ in found} >= set(salient(state, key)):
+            # A host that shares no page with another may be no mirror, even if all the others are: it may be a language
+            # of the site, or one of its users. Rare ones are left out of account only among many mirrors.
+            mirrors = {value for value, _ in found}
+            others = salient(state, key) if len(mirrors) >= MIN_MIRRORS else np.unique(state.column(key)).tolist()
+            if mirrors >= set(others) - {0, int(IGNORED)}:
                 yield Edit(key, None, int(IGNORED))
             yield from (Edit(key, value, to) for value, to in found)
     yield from _path_edits(state)
@@ -214,8 +219,13 @@ def changes(state: State, key: Key) -> list[Change]:
         found += [Change("tail", mark, end) for end in endings]
     suffixes = common_parts(texts, "[A-Za-z0-9](?P<part>[-.,:_~][A-Za-z0-9]{1,6})$")
     found += [Change("strip", "", end) for end in suffixes]
-    for mark in common_parts(texts, "(?P<part>[-.,:_~][A-Za-z]{1,8})[0-9]+$"):
-        found += [Change("swap", mark, end) for end in ("", *suffixes)]
+    for last in dict.fromkeys(["", *endings]):
+        before = f"{quoted(last)}$"
+        parts = (
+            suffixes if not last else common_parts(texts, f"[A-Za-z0-9](?P<part>[-.,:_~][A-Za-z0-9]{{1,6}}){before}")
+        )
+        for mark in common_parts(texts, f"(?P<part>[-.,:_~][A-Za-z]{{1,8}})[0-9]+{before}"):
+            found += [Change("swap", mark, end, last) for end in ("", *parts)]
     return [change for change in dict.fromkeys(found) if _folds(state, change, distinct)]
 
 

@@ -41,6 +41,8 @@ class Greedy:
 
     max_wrong: float = 0.001
     """Wrong merges for each right one that are forgiven: one in a thousand may be a wrong label, more are a reason."""
+    min_coverage: int = 0
+    """URLs that an edit has to hold for, with those that it makes one with them."""
 
     def learn(self, state: State) -> list[Accepted]:
         """Accept edits into the state, and list them."""
@@ -101,7 +103,7 @@ class Greedy:
 
     def _better(self, candidate: Candidate, best: Accepted | None, search: Search) -> Accepted | None:
         value = self._value(candidate, search.prior, search.noise or 0.0)
-        if value <= (best.value if best else 0.0):
+        if value <= (best.value if best else 0.0) or search.coverage(candidate) < self.min_coverage:
             return best
         return Accepted(candidate.edit, candidate.conditions, candidate.merges, value)
 
@@ -115,7 +117,7 @@ class Greedy:
         if wrong > self.max_wrong * merges.gained:
             return 0.0
         unexcused = merges.wrong - merges.excused - self.max_wrong * merges.gained
-        if noise and unexcused > UNSEEN * expected + 2 * math.sqrt(UNSEEN * expected):
+        if noise and unexcused > min(_chance(UNSEEN * expected), _unseen(merges.wrong)):
             return 0.0
         if merges.clusters < MIN_CLUSTERS and not (conditions and merges.gained >= MIN_GIANT and wrong == 0):
             return 0.0
@@ -143,14 +145,12 @@ def _noise(candidates: list[Candidate], urls: int) -> float:
     with much evidence has. Sure means that its share is low even if chance was kind to it.
     """
     least = max(MIN_EVIDENCE, MIN_EVIDENCE_SHARE * urls)
-    much = [
-        each
-        for each in candidates
-        if each.merges.joined >= least
-        and _plain(each)
-        and each.merges.wrong - each.merges.excused <= UNSEEN * each.merges.wrong + 2
-    ]
+    shown = [each for each in candidates if each.merges.joined >= least and _plain(each)]
+    much = [each for each in shown if each.merges.wrong - each.merges.excused <= _unseen(each.merges.wrong)]
     if not much:
+        return 0.0
+    # Wrong labels spare no edit: there are no more of them than the one with the least against it allows.
+    if min(_bound(each.wrong_share, each.merges.joined, 3) for each in shown) < LEAST_NOISE:
         return 0.0
     surest = min(much, key=lambda each: _bound(each.wrong_share, each.merges.joined, 3))
     # Of many candidates one is the luckiest. Those that are as good but for luck tell more, the more they join.
@@ -158,6 +158,15 @@ def _noise(candidates: list[Candidate], urls: int) -> float:
     alike = [each for each in much if _bound(each.wrong_share, each.merges.joined, -3) <= most]
     noise = max(alike, key=lambda each: each.merges.joined).wrong_share
     return noise if LEAST_NOISE <= noise <= MOST_NOISE else 0.0
+
+
+def _unseen(wrong: int) -> float:
+    """Give how many of the wrong merges may not look like wrong labels although they are, with room for chance."""
+    return UNSEEN * wrong + 2 * math.sqrt(UNSEEN * (1 - UNSEEN) * wrong)
+
+
+def _chance(expected: float) -> float:
+    return expected + 2 * math.sqrt(expected)
 
 
 def _plain(candidate: Candidate) -> bool:

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from undust.learn.columns import Codes, SiteUrls, by_site
 from undust.learn.compile import MoveStep, Step, compile_rules, spell, spell_move
+from undust.learn.coverage import least_coverage
 from undust.learn.greedy import RISK_WEIGHT, Greedy
 from undust.learn.maps import Change
 from undust.learn.moves import Move
@@ -28,6 +29,8 @@ class Learner:
     max_fpr: float = 0.01
     hosts: bool = False
     """Rules for each host instead of each registrable domain."""
+    min_coverage: int | None = None
+    """URLs that a change has to hold for; None: what `least_coverage` says."""
 
     def learn(self, clusters: pa.Table) -> list[Rule]:
         """Give the rules of all sites in a table of clusters."""
@@ -38,7 +41,8 @@ class Learner:
         if len(site) < 2 or len(np.unique(site.clusters)) == len(site):
             return []
         state = State(site)
-        accepted = Greedy(max_wrong=self.max_fpr / 10).learn(state)
+        least = least_coverage(self.min_coverage, len(site))
+        accepted = Greedy(max_wrong=self.max_fpr / 10, min_coverage=least).learn(state)
         steps, ask = list(_steps(site, accepted)), Features(site).ask
         rules = compile_rules(site.site, steps, ask)
         keys = keys_of(rules, site)

@@ -27,6 +27,8 @@ class Change:
     mark: str = ""
     ending: str = ""
     """What stands behind the number of a `tail`, such as `.html`; what `swap` puts and `strip` takes away."""
+    last: str = ""
+    """What stands behind the number of a `swap`, and stays: `.html` of `33.msg5.html` and `33.0.html`."""
 
     @property
     def ignores(self) -> bool:
@@ -36,13 +38,14 @@ class Change:
     def pattern(self) -> Pattern:
         """Write what the values look like that it changes, as a pattern of a rule."""
         ending = (self.ending,) if self.ending else ()
+        last = (self.last,) if self.last else ()
         match self.kind:
             case "lower":
                 return ANY
             case "strip":
                 return Pattern((Slot(), *ending))
             case "swap":
-                return Pattern((Slot(), self.mark, Slot("digits")))
+                return Pattern((Slot(), self.mark, Slot("digits"), *last))
             case "tail":
                 return Pattern((Slot(), self.mark, Slot("digits"), *ending))
         return Pattern((Slot(), self.mark, Slot()))
@@ -56,7 +59,8 @@ class Change:
             case "cut" | "strip":
                 return (Copy(key, 0),)
             case "swap":
-                return (Copy(key, 0), *ending)
+                behind = self.ending + self.last
+                return (Copy(key, 0), behind) if behind else (Copy(key, 0),)
             case "head":
                 return (Copy(key, 0), self.mark, Ignore(usual))
         return (Ignore(usual), self.mark, Copy(key, 1), *ending)
@@ -72,12 +76,12 @@ class Change:
         >>> Change("tail", "-", ".html").looks()
         '^.+[-][0-9]+[.]html$'
         """
-        mark, ending = (quoted(text) for text in (self.mark, self.ending))
+        mark, ending, last = (quoted(text) for text in (self.mark, self.ending, self.last))
         return {
             "head": mark,
             "cut": f"^.+{mark}",
             "tail": f"^.+{mark}[0-9]+{ending}$",
-            "swap": f"^.+{mark}[0-9]+$",
+            "swap": f"^.+{mark}[0-9]+{last}$",
             "strip": f"^.+{ending}$",
             "lower": "[A-Z]",
         }[self.kind]
@@ -137,5 +141,5 @@ def _texts(change: Change, values: pa.StringArray) -> pa.StringArray:
         return pc.binary_slice(values.cast(pa.binary()), 0, -len(change.ending.encode())).cast(pa.string())
     if change.kind == "swap":
         heads = pc.list_element(pc.split_pattern(values, change.mark, max_splits=1, reverse=True), 0)
-        return pc.binary_join_element_wise(heads, change.ending, "")
+        return pc.binary_join_element_wise(heads, change.ending + change.last, "")
     return pc.list_element(pc.split_pattern(values, change.mark, max_splits=1), 0)

@@ -1,7 +1,7 @@
 """The methods of learning, by name: each turns the URLs of one site, with their clusters, into rules."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from undust.errors import UsageError
@@ -26,6 +26,8 @@ class Options:
 
     max_fpr: float = 0.01
     selection: str = "graph"
+    min_coverage: int | None = None
+    """URLs that a change has to hold for; None: what `coverage.least_coverage` says."""
 
 
 def method(name: str, options: Options | None = None) -> Method:
@@ -38,7 +40,7 @@ def method(name: str, options: Options | None = None) -> Method:
 def _both(options: Options) -> Method:
     from undust.learn.learner import Learner
 
-    return Learner(max_fpr=options.max_fpr)
+    return Learner(max_fpr=options.max_fpr, min_coverage=options.min_coverage)
 
 
 def _tree(options: Options) -> Method:
@@ -53,19 +55,20 @@ def _pairwise(options: Options) -> Method:
     from undust.learn.pairs.limits import Limits
     from undust.learn.pairwise import Pairwise
 
-    return Pairwise(Limits(max_fpr=options.max_fpr))
+    limits = Limits(max_fpr=options.max_fpr)
+    return Pairwise(limits if options.min_coverage is None else replace(limits, min_coverage=options.min_coverage))
 
 
-def _rewrite(_: Options) -> Method:
+def _rewrite(options: Options) -> Method:
     from undust.learn.rewrite import Rewrite
 
-    return Rewrite()
+    return Rewrite() if options.min_coverage is None else Rewrite(min_coverage=options.min_coverage)
 
 
-def _dust(_: Options) -> Method:
+def _dust(options: Options) -> Method:
     from undust.learn.dust import Dust
 
-    return Dust()
+    return Dust() if options.min_coverage is None else Dust(min_coverage=options.min_coverage)
 
 
 METHODS: dict[str, Callable[[Options], Method]] = {

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from undust.learn.columns import SiteUrls
-from undust.learn.pairs.belief import Draft, Judge
+from undust.learn.pairs.belief import Draft, Judge, precision
 from undust.learn.pairs.chains import compile_drafts
 from undust.learn.pairs.choose import Pairs, sampled
 from undust.learn.pairs.finish import finished
@@ -58,6 +58,16 @@ class Rewrite:
         given = Workspace(site, rows)
         rules = compile_drafts(site.site, accepted, given, sort_query=order_is_free(site, Limits()))
         return finished(rules, site, self.name)
+
+
+def count_candidates(site: SiteUrls, fan_out: int) -> list[float]:
+    """Give for each candidate rule the share of the URLs it is for that it confuses with another page."""
+    if len(site) < 2 or len(np.unique(site.clusters)) == len(site):
+        return []
+    work = Workspace(site, sampled(site, MAX_ROWS))
+    judge = Judge(work, Limits())
+    found = (judge.measure(draft) for draft in together(list(_Rules(work, _all_pairs(work), fan_out).drafts())))
+    return [1 - precision(merges) for merges in found if merges is not None]
 
 
 def _all_pairs(work: Workspace) -> Pairs:

@@ -62,7 +62,7 @@ class Features:
 
     def ask(self, key: Key, test: Test, value: str | Change = "") -> Mask:
         """Tell which URLs, as they were given, answer a question with yes."""
-        codes = self._codes(key)
+        codes = self.codes(key)
         if test == "present":
             return np.asarray(codes != 0)
         if test == "is":
@@ -79,7 +79,8 @@ class Features:
             rows &= self.ask(condition.key, condition.test, condition.value) == condition.holds
         return rows
 
-    def _codes(self, key: Key) -> Codes:
+    def codes(self, key: Key) -> Codes:
+        """Give the values of a key in all URLs as they were given."""
         if key.part == "path" and isinstance(key.name, int) and key.name < 0:
             return from_end(self.site.columns, self.site.depth, -key.name)
         return self.site.columns.get(key, np.zeros(len(self.site), np.int32))
@@ -93,7 +94,7 @@ class Features:
         looks = {test: self._looks(test) for test in ("digits",)}
         ends = [Key("path", place) for place in (-1, -2, -3)]
         for key in [*sorted((key for key in self.site.columns if key != REST), key=str), *ends]:
-            codes = self._codes(key)
+            codes = self.codes(key)
             counts = np.bincount(codes)
             if np.count_nonzero(counts) > 1:
                 yield Feature(key, "is", codes, counts)

@@ -10,7 +10,8 @@ from undust.learn.edits import Edit
 from undust.learn.moves import Move
 from undust.learn.sample import LARGE, Sample
 from undust.learn.scopes import Condition, Features, promising
-from undust.learn.state import Mask, Merges, Rows, State
+from undust.learn.state import IGNORED, Mask, Merges, Rows, State
+from undust.learn.telling import Telling
 from undust.urls.keys import Key
 
 MAX_CONDITIONS = 2
@@ -39,7 +40,7 @@ class Candidate:
         If one label in ten is wrong, a right edit has a share of about a tenth, whether keys come together in pairs or
         by the hundred.
         """
-        return self.merges.wrong / self.merges.joined if self.merges.joined else 0.0
+        return min(1.0, self.merges.wrong / self.merges.joined) if self.merges.joined else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,7 @@ class Search:
         self.state = state
         self.features = Features(state.site)
         self.sample = Sample(state.site) if len(state.site) > LARGE else None
+        self.telling = Telling(state.site, self.features.all, self.features.least)
         self.least = max(MIN_CLUSTERS, MIN_GAIN_SHARE * len(state.site))
         self.prior: dict[str, float] = {}
         self.noise: float | None = None
@@ -91,6 +93,11 @@ class Search:
         if merges.gained + merges.wrong == 0:
             return None
         return Candidate(edit, (), merges, merges.wrong / (merges.gained + merges.wrong))
+
+    def coverage(self, candidate: Candidate) -> int:
+        """Count the URLs that an edit holds for, or those that come together by it, if they are more."""
+        rows = self._where(candidate.edit, candidate.conditions)
+        return max(int(self.state.weights[rows].sum()), candidate.merges.joined)
 
     def twos(self, edits: list[Edit]) -> Iterator[tuple[Edit, Edit, Merges]]:
         """Try edits of different keys one after the other; give those that do more together, and nothing wrong."""
@@ -147,7 +154,23 @@ class Search:
 
     def _try(self, edit: Edit | Move, rows: Rows, right: Mask | None = None, wrong: Mask | None = None) -> Merges:
         changes, _ = edit.changes(self.state, rows)
-        return self.state.merges(self.state.changed_hashes(changes, rows), rows, right, wrong)
+        merges = self.state.merges(self.state.changed_hashes(changes, rows), rows, right, wrong)
+        told = rows[:0] if self.noise else self._telling(edit, rows)
+        if not len(told) or not merges.gained:
+            return merges
+        # What tells pages apart there would merge clusters that nobody has seen yet: it counts as if it did.
+        if wrong is not None:
+            wrong[told] = True
+        clusters = self.state.clusters[self.state.rows[told]]
+        return replace(merges, wrong=merges.wrong + len(np.unique(clusters)))
+
+    def _telling(self, edit: Edit | Move, rows: Rows) -> Rows:
+        """Give the keys that an edit would change where what it takes away tells pages apart."""
+        if isinstance(edit, Move) or edit.change or edit.to not in (0, IGNORED):
+            return rows[:0]
+        codes = self.features.codes(edit.key)
+        where = self.telling.where(edit.key, codes, edit.value)
+        return rows[:0] if where is None else rows[where[self.state.rows[rows]]]
 
 
 def length(conditions: int) -> float:

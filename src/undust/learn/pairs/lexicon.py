@@ -61,17 +61,18 @@ class Lexicon:
         return np.where(at < 0, np.int32(0), np.append(codes, np.int32(0))[at])
 
     def converted(self, through: Through, codes: Codes) -> Codes:
-        """Send the texts of codes through a conversion."""
+        """Send the texts of codes through a conversion; what does not matter has no text, and stays as it is."""
         known = self._converted.get(through, np.zeros(0, np.int32))
         if len(known) < self._count:
             known = np.concatenate([known, np.full(self._count - len(known), -1, np.int32)])
-        missing = np.unique(codes[known[codes] < 0])
+        spelled = np.where(codes < self._count, codes, 0)
+        missing = np.unique(spelled[known[spelled] < 0])
         if len(missing):
             convert = Copy(Key("path", 0), 0, through).convert
             texts = [None if text is None else convert(text) for text in self.texts(missing).to_pylist()]
             known[missing] = self.add(pa.array(texts, pa.string()))
         self._converted[through] = known
-        return known[codes]
+        return np.where(codes < len(known), known[spelled], codes)
 
     def slots(self, pattern: Pattern, codes: Codes) -> tuple[Mask, list[Codes]]:
         """Fit a pattern to the texts of codes: which fit, and the codes of what each slot takes."""

@@ -1,7 +1,7 @@
 """Candidate rules (Lei et al., 2010, section 5.2): one for each pair of duplicate nodes, proofed."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -58,6 +58,14 @@ def find_candidates(tree: PatternTree, belief: Belief, closed: Collection[Key] =
         if candidate is not None and believed(tree, candidate, belief, len(pairs)):
             found.append(candidate)
     return found
+
+
+def all_candidates(tree: PatternTree) -> Iterator[Candidate]:
+    """Give a rule for each pair of duplicate nodes that has one, whatever speaks against it."""
+    for s, t in duplicate_nodes(tree, overlaps(tree), min_urls=1):
+        candidate = find_candidate(tree, s, t)
+        if candidate is not None:
+            yield candidate
 
 
 def believed(tree: PatternTree, candidate: Candidate, belief: Belief, tried: int) -> bool:

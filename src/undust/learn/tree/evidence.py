@@ -117,7 +117,7 @@ def lower_bound(right: int, wrong: int, deviations: float = 1.645) -> float:
         return 0.0
     share, square = right / count, deviations**2
     spread = deviations * math.sqrt(share * (1 - share) / count + square / (4 * count**2))
-    return (share + square / (2 * count) - spread) / (1 + square / count)
+    return max(0.0, (share + square / (2 * count) - spread) / (1 + square / count))  # rounding may go below none
 
 
 def at_most(count: int, tries: int, rate: float) -> float:

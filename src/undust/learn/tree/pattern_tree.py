@@ -71,6 +71,14 @@ class PatternTree:
         return self.nodes[:, kernel.PARENT]
 
     @property
+    def height(self) -> int:
+        """The most levels below the root."""
+        depth = np.zeros(len(self), np.int64)
+        for node in range(1, len(self)):  # a parent stands before its children
+            depth[node] = depth[self.parent[node]] + 1
+        return int(depth.max(initial=0))
+
+    @property
     def start(self) -> npt.NDArray[np.int64]:
         """Where the forms of each node begin."""
         return self.nodes[:, kernel.START]
