@@ -46,17 +46,16 @@ def command(
     if len(urls) > 2:
         raise click.UsageError("give one URL or two")
     rule_set = pipeline.load_rules(rules)
-    told = [rule_set.explain(url) for url in urls]
+    if len(urls) == 2:
+        pair = rule_set.explain_pair(*urls)
+        told, shown = pair.to_dict(), str(pair)
+    else:
+        one = rule_set.explain(*urls)
+        told, shown = {"explanations": [one.to_dict()], "same": True}, str(one)
     if as_json:
-        print_json({"explanations": [one.to_dict() for one in told], "same": len({one.key for one in told}) == 1})
-        return
-    if quiet:
-        return
-    for one in told:
-        click.echo(str(one))
-    if len(told) == 2:
-        same = told[0].key == told[1].key
-        click.echo("the same page: equal keys" if same else "not known to be the same page: the keys differ")
+        print_json(told)
+    elif not quiet:
+        click.echo(shown)
 
 
 def _explain_pages(pages: tuple[str, ...], urls: tuple[str, ...], number: int, quiet: bool, as_json: bool) -> None:

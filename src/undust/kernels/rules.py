@@ -10,6 +10,7 @@ import numpy as np
 
 from undust.kernels.compiling import kernel, part
 from undust.kernels.rules_bytes import SLACK, prefetch, put, same
+from undust.kernels.rules_drops import drops_any, leaves_plain
 from undust.kernels.rules_hosts import (
     BROKEN,
     HOST,
@@ -26,7 +27,17 @@ from undust.kernels.rules_hosts import (
     probe,
     slot_of,
 )
-from undust.kernels.rules_layout import DROPS, FIRST, FLAGS, KEYED, LEFT, ON_PATH_FROM, ON_QUERY_FROM
+from undust.kernels.rules_layout import (
+    DROPS,
+    FIRST,
+    FLAGS,
+    KEYED,
+    LEFT,
+    ON_PATH_FROM,
+    ON_QUERY_FROM,
+    RESTS,
+    SORTED,
+)
 from undust.kernels.rules_match import decide
 from undust.kernels.rules_scratch import BLOCK, column_at, rules_at, scratch_at, table_at
 from undust.kernels.rules_split import END, START, split
@@ -91,6 +102,9 @@ def _once(src: Any, size: int, blob: int, rules: Any, s: Any, fetch: Any, key: A
     place, rule = decide(src, rules, blob, s)
     if rule < 0:
         return -1, -1, size, size
+    if rules.words[rule] & (DROPS | SORTED | KEYED) == DROPS and not drops_any(rules.words, rule, s):
+        put(fetch, 0, src, 0, size)
+        return place, rule, size, size
     used = make_values(src, rules, blob, rule, s)
     fetched = keyed = used
     if used >= 0:
@@ -140,6 +154,8 @@ def _decide(address: int, size: int, blob: int, rules: Any, s: Any) -> Any:
         first, fetched, keyed, has_key = place, fetch_size, key_size, rules.words[rule] & KEYED != 0
         if fetched == size and same(s.fetch, 0, s.given, 0, size):
             break
+        if rules.words[rule] & RESTS and leaves_plain(rules.words, rule, s):
+            break  # the rules were looked at beforehand: none of them would change it again
         if fetched > MAX_URL_BYTES:
             return nothing
         if rules.words[rule] & DROPS == 0:

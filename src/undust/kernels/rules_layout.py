@@ -49,7 +49,7 @@ TEXT, ANY, DIGITS, HEX, UUID, DATE = range(6)
 RULE = 6
 OPERATIONS, ON_HOST_FROM, ON_PATH_FROM, ON_PARAMS_FROM, ON_QUERY_FROM = range(1, 6)
 # Flags of a rule: arguments are put in order; the key is not the URL to fetch; all that it does is drop arguments.
-SORTED, KEYED, DROPS = 1, 2, 4
+SORTED, KEYED, DROPS, RESTS = 1, 2, 4, 8
 
 OPERATION = 3
 PIECE = 5

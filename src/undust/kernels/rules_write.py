@@ -4,6 +4,7 @@ from typing import Any
 
 from undust.kernels.compiling import part
 from undust.kernels.rules_bytes import SLACK, put
+from undust.kernels.rules_drops import STAYS, find_operation
 from undust.kernels.rules_hosts import HOST, HOST_END, OWN, PATH, PORT_END, SCHEME_END
 from undust.kernels.rules_layout import (
     NAME,
@@ -43,7 +44,7 @@ from undust.kernels.rules_split import (
 )
 from undust.kernels.rules_values import CANNOT, NO_ROOM
 
-_STAYS, _GOES = -1, -2  # instead of the number of an operation
+_GOES = -2  # instead of the number of an operation, as `STAYS`
 
 
 @part
@@ -84,7 +85,7 @@ def _change_segments(words: Any, rule: int, form: int, url: Any, results: Any, m
     segments = url[SEGMENTS]
     n = segments
     for m in range(n):
-        made[m, 0], made[m, 1] = m, _STAYS
+        made[m, 0], made[m, 1] = m, STAYS
     for k in range(words[rule + ON_PATH_FROM], words[rule + ON_PARAMS_FROM]):
         place = words[operations + OPERATION * k]
         there = results[k, 2 * form] >= 0
@@ -101,16 +102,6 @@ def _change_segments(words: Any, rule: int, form: int, url: Any, results: Any, m
                 made[to, 0] = -1
             made[to, 1] = k if there else _GOES
     return n
-
-
-@part
-def _find_operation(words: Any, rule: int, first: int, last: int, name: int, nth: int) -> Any:
-    """Find the operation on the nth of a name, among those from `first` to `last` as the rule has them."""
-    for k in range(words[rule + first], words[rule + last]):
-        operation = rule + RULE + OPERATION * k
-        if words[operation] == name and words[operation + 1] == nth:
-            return k
-    return _STAYS
 
 
 @part
@@ -134,11 +125,11 @@ def _path(src: Any, words: Any, rule: int, form: int, s: Any, out: Any, o: int) 
         if source < 0:
             continue
         for p in range(segments[source, FIRST_PARAM], segments[source + 1, FIRST_PARAM]):
-            change = _STAYS
+            change = STAYS
             if params[p, KNOWN] >= 0:
                 nth = count(params[p, KNOWN], s.counts, url[TURN])
-                change = _find_operation(words, rule, ON_PARAMS_FROM, ON_QUERY_FROM, params[p, KNOWN], nth)
-            if change == _STAYS:
+                change = find_operation(words, rule, ON_PARAMS_FROM, ON_QUERY_FROM, params[p, KNOWN], nth)
+            if change == STAYS:
                 o = put(out, o, src, params[p, NAME_AT] - 1, params[p, VALUE_END])
             elif s.results[change, 2 * form] >= 0:
                 o = put(out, o, src, params[p, NAME_AT] - 1, params[p, VALUE_AT])
@@ -157,10 +148,10 @@ def _choose_arguments(words: Any, rule: int, form: int, s: Any) -> Any:
     first, last = words[rule + ON_QUERY_FROM], words[rule + OPERATIONS]
     n = 0
     for m in range(s.url[ARGUMENTS]):
-        k = _STAYS
+        k = STAYS
         if arguments[m, KNOWN] >= 0:
-            k = _find_operation(words, rule, ON_QUERY_FROM, OPERATIONS, arguments[m, KNOWN], arguments[m, NTH])
-        if k == _STAYS or results[k, 2 * form] >= 0:
+            k = find_operation(words, rule, ON_QUERY_FROM, OPERATIONS, arguments[m, KNOWN], arguments[m, NTH])
+        if k == STAYS or results[k, 2 * form] >= 0:
             made[n, 0], made[n, 1] = m, k
             n += 1
     for k in range(first, last):
@@ -235,7 +226,7 @@ def _query(src: Any, words: Any, texts: Any, blob: int, rule: int, form: int, s:
         o += 1
         at, end = _name_span(words, blob, rule, arguments, m, k)
         if m >= 0:
-            if k == _STAYS:
+            if k == STAYS:
                 o = put(out, o, src, at if at >= 0 else arguments[m, VALUE_AT], arguments[m, VALUE_END])
                 continue
             o = put(out, o, src, at, end)
@@ -273,8 +264,8 @@ def write(src: Any, rules: Any, blob: int, rule: int, form: int, used: int, s: A
         return NO_ROOM
     operations = rule + RULE
     o = 0
-    port = _STAYS
-    scheme = _STAYS
+    port = STAYS
+    scheme = STAYS
     for k in range(words[rule + ON_HOST_FROM]):
         if words[operations + OPERATION * k] == ON_SCHEME:
             scheme = k
@@ -289,7 +280,7 @@ def write(src: Any, rules: Any, blob: int, rule: int, form: int, used: int, s: A
         o = _host(src, words, rule, form, s, out, o)
     else:
         o = put(out, o, src, host[HOST], host[HOST_END])
-    if port == _STAYS:
+    if port == STAYS:
         o = put(out, o, src, host[HOST_END], host[PORT_END])
     elif results[port, 2 * form] >= 0:
         out[o] = 58

@@ -32,8 +32,9 @@ def _pandas(given: Any, made: pa.Array) -> Any:
     import pandas
 
     values = made.to_numpy(zero_copy_only=False)
+    dtype = "boolean" if pa.types.is_boolean(made.type) else given.dtype
     if isinstance(given, pandas.Series):
-        return pandas.Series(values, given.index, given.dtype, given.name)
+        return pandas.Series(values, given.index, dtype, given.name)
     if isinstance(given, pandas.Index):
-        return pandas.Index(values, given.dtype, name=given.name)
-    return pandas.array(values, given.dtype)
+        return pandas.Index(values, dtype, name=given.name)
+    return pandas.array(values, dtype)

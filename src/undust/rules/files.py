@@ -1,10 +1,13 @@
 """Rule files: versioned JSON that people can read, checked when it is loaded."""
 
+import base64
 import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, fields
-from typing import Any
+from typing import Any, NamedTuple
+
+import xxhash
 
 from undust.errors import InputError, UndustError
 from undust.rules.line import write_line
@@ -27,25 +30,40 @@ from undust.rules.values import (
 from undust.urls.keys import Key
 
 VERSION = 1
-MAX_RULES = 10_000_000
+_TEXTS = ("learner", "learned_at", "expires")
+ID_SIZE = 10
+"""Letters of a short name, of 5 bits each: among a million rules, two share one with a chance of 1 to 2,000."""
 _OPERATIONS = ("keep", "copy", "ignore", "drop", "compose")
 _HOLE = re.compile(r"\{([a-z]*+)\}")
 # Values in standard form are ASCII, and braces and spaces are escaped in them: what has one was not made by a URL.
 _TEXT = re.compile(r"[!-z|~]*+")
 
 
-class _BadRuleError(Exception):
-    """What is wrong with a rule; `loads` adds the place."""
+class BadRuleError(Exception):
+    """What is wrong with a rule; whoever reads it adds the place."""
+
+
+class Document(NamedTuple):
+    """What a rule file says."""
+
+    rules: list[Rule]
+    about: dict[str, Any]
+    """All that is said beside the rules, as JSON."""
 
 
 def dumps(rules: Iterable[Rule], about: Mapping[str, Any] | None = None) -> str:
     """Write rules as JSON; `loads` reads them. `about` is kept beside them."""
-    document = {"version": VERSION, **(about or {}), "rules": [_rule_to_json(rule) for rule in rules]}
+    document = {"version": VERSION, **(about or {}), "rules": [rule_to_json(rule) for rule in rules]}
     return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 
 
 def loads(text: str | bytes, source: str = "rules") -> list[Rule]:
     """Read rules from JSON; where they are wrong, `InputError` names the source, the rule and the reason."""
+    return load_document(text, source).rules
+
+
+def load_document(text: str | bytes, source: str = "rules") -> Document:
+    """Read rules from JSON, and what is said beside them."""
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -57,30 +75,41 @@ def loads(text: str | bytes, source: str = "rules") -> list[Rule]:
     rules = []
     for place, item in enumerate(document["rules"], 1):
         try:
-            rules.append(_rule_from_json(item))
-        except (_BadRuleError, UndustError) as error:
+            rules.append(rule_from_json(item))
+        except (BadRuleError, UndustError) as error:
             raise InputError(f"{source}: rule {place}: {error}") from error
-    return rules
+    return Document(rules, {name: value for name, value in document.items() if name not in ("version", "rules")})
+
+
+def name_of(rule: Rule) -> str:
+    """Give the short name of a rule: a hash of all that it says, whatever order it is said in."""
+    made = _said(rule)
+    context = sorted(made["context"].items())
+    operations = sorted(made["operations"], key=lambda operation: str(operation["key"]))
+    said = json.dumps([rule.site, context, operations, rule.sort_query], sort_keys=True)
+    return base64.b32encode(xxhash.xxh3_64_digest(said.encode()))[:ID_SIZE].decode().lower()
 
 
 def dump_rule(rule: Rule) -> bytes:
     """Write one rule as JSON without white space; `load_rule` reads it."""
-    made = _rule_to_json(rule)
-    del made["line"]
-    return json.dumps(made, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+    return json.dumps(_said(rule), ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
 
 
 def load_rule(text: bytes, source: str, place: int) -> Rule:
     """Read one rule, the one at a place of the source counted from 1."""
     try:
-        return _rule_from_json(json.loads(text.decode("utf-8", "surrogatepass")))
-    except (ValueError, RecursionError, _BadRuleError, UndustError) as error:
+        return rule_from_json(json.loads(text.decode("utf-8", "surrogatepass")))
+    except (ValueError, RecursionError, BadRuleError, UndustError) as error:
         raise InputError(f"{source}: rule {place}: {error}") from error
 
 
-def _rule_to_json(rule: Rule) -> dict[str, Any]:
+def rule_to_json(rule: Rule) -> dict[str, Any]:
+    """Give a rule as plain values."""
+    return {"id": name_of(rule), "line": write_line(rule), **_said(rule)}  # the first two for people; not read back
+
+
+def _said(rule: Rule) -> dict[str, Any]:
     made: dict[str, Any] = {
-        "line": write_line(rule),  # for people; not read back
         "site": rule.site,
         "context": {str(key): _match_to_json(match) for key, match in rule.context.items()},
         "operations": [{"key": str(key), **_operation_to_json(op)} for key, op in rule.operations.items()],
@@ -124,10 +153,11 @@ def _piece_to_json(piece: Piece) -> dict[str, Any]:
     return made
 
 
-def _rule_from_json(item: Any) -> Rule:
+def rule_from_json(item: Any) -> Rule:
+    """Make a rule of plain values; `BadRuleError` says what is wrong with them."""
     item = _object(item, "a rule")
-    if unknown := set(item) - {"line", "site", "context", "operations", "sort_query", "statistics"}:
-        raise _BadRuleError(f"unknown field {min(unknown)!r}")
+    if unknown := set(item) - {"id", "line", "site", "context", "operations", "sort_query", "statistics"}:
+        raise BadRuleError(f"unknown field {min(unknown)!r}")
     context = {
         _key(name): _match_from_json(name, match) for name, match in _object(item.get("context", {}), "context").items()
     }
@@ -135,14 +165,14 @@ def _rule_from_json(item: Any) -> Rule:
     for entry in _list(item.get("operations", []), "operations"):
         key = _key(_text(_object(entry, "an operation").get("key"), "key"))
         if key in operations:
-            raise _BadRuleError(f"two operations on {key}")
+            raise BadRuleError(f"two operations on {key}")
         operations[key] = _operation_from_json(entry, context)
     sort_query = item.get("sort_query", False)
     if not isinstance(sort_query, bool):
-        raise _BadRuleError("sort_query must be true or false")
+        raise BadRuleError("sort_query must be true or false")
     site = _text(item.get("site"), "site")
     if not site:
-        raise _BadRuleError("no site")
+        raise BadRuleError("no site")
     return Rule(site, context, operations, sort_query, _statistics(item.get("statistics", {})))
 
 
@@ -156,7 +186,7 @@ def _match_from_json(name: str, match: Any) -> Match:
         if hole.start() > at:
             parts.append(_text(text[at : hole.start()], name))
         if (hole[1] or "any") not in KINDS:
-            raise _BadRuleError(f"{name}: unknown kind {hole[1]!r}; one of {', '.join(KINDS)}")
+            raise BadRuleError(f"{name}: unknown kind {hole[1]!r}; one of {', '.join(KINDS)}")
         parts.append(Slot(hole[1] or "any"))  # type: ignore[arg-type] # one of the kinds
         at = hole.end()
     if at < len(text):
@@ -167,7 +197,7 @@ def _match_from_json(name: str, match: Any) -> Match:
 def _operation_from_json(entry: dict[str, Any], context: Mapping[Key, Match]) -> Operation:
     name = entry.get("op")
     if name not in _OPERATIONS:
-        raise _BadRuleError(f"unknown operation {name!r}; one of {', '.join(_OPERATIONS)}")
+        raise BadRuleError(f"unknown operation {name!r}; one of {', '.join(_OPERATIONS)}")
     if name == "drop":
         return DROP
     if name == "compose":
@@ -189,14 +219,14 @@ def _piece_from_json(entry: dict[str, Any], context: Mapping[Key, Match]) -> Pie
                 _key(_text(entry.get("from"), "from")),
             )
             if through not in THROUGH:
-                raise _BadRuleError(f"unknown conversion {through!r}; one of {', '.join(filter(None, THROUGH))}")
+                raise BadRuleError(f"unknown conversion {through!r}; one of {', '.join(filter(None, THROUGH))}")
             match = context.get(source)
             slots = sum(isinstance(part, Slot) for part in match.parts) if isinstance(match, Pattern) else 1
             if not isinstance(slot, int) or not 0 <= slot < max(slots, 1):
-                raise _BadRuleError(f"copy from {source}: slot {slot!r} of {slots}")
+                raise BadRuleError(f"copy from {source}: slot {slot!r} of {slots}")
             return Copy(source, slot, through)
         case other:
-            raise _BadRuleError(f"unknown operation {other!r}; one of keep, copy, ignore")
+            raise BadRuleError(f"unknown operation {other!r}; one of keep, copy, ignore")
 
 
 def _statistics(values: Any) -> Statistics:
@@ -204,41 +234,41 @@ def _statistics(values: Any) -> Statistics:
     given = {name: value for name, value in _object(values, "statistics").items() if name in known}
     examples = given.pop("examples", [])
     for name, value in given.items():
-        if not isinstance(value, str if name == "learner" else int):
-            raise _BadRuleError(f"statistics: {name} is {value!r}")
+        if not isinstance(value, str if name in _TEXTS else int):
+            raise BadRuleError(f"statistics: {name} is {value!r}")
     pairs = [_list(pair, "an example") for pair in _list(examples, "examples")]
     if any(len(pair) != 2 or not all(isinstance(url, str) for url in pair) for pair in pairs):
-        raise _BadRuleError("statistics: an example is a pair of URLs")
+        raise BadRuleError("statistics: an example is a pair of URLs")
     return Statistics(**given, examples=tuple((a, b) for a, b in pairs))
 
 
 def _key(name: str) -> Key:
     key = Key.parse(name)
     if key.part in ("userinfo", "fragment"):
-        raise _BadRuleError(f"{key.part} is no key for rules")
+        raise BadRuleError(f"{key.part} is no key for rules")
     return key
 
 
 def _object(value: Any, what: str) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise _BadRuleError(f"{what} must be an object")
+        raise BadRuleError(f"{what} must be an object")
     return value
 
 
 def _list(value: Any, what: str) -> list[Any]:
     if not isinstance(value, list):
-        raise _BadRuleError(f"{what} must be a list")
+        raise BadRuleError(f"{what} must be a list")
     return value
 
 
 def _string(value: Any, what: str) -> str:
     if not isinstance(value, str):
-        raise _BadRuleError(f"{what} must be a text")
+        raise BadRuleError(f"{what} must be a text")
     return value
 
 
 def _text(value: Any, what: str) -> str:
     text = _string(value, what)
     if not _TEXT.fullmatch(text):
-        raise _BadRuleError(f"{what} is {text[:40]!r}: spaces, braces and letters beyond ASCII are escaped in URLs")
+        raise BadRuleError(f"{what} is {text[:40]!r}: spaces, braces and letters beyond ASCII are escaped in URLs")
     return text

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from undust.kernels import rules_layout as at
 from undust.rules.flat_text import borders, hash_text
 from undust.rules.matcher import Group, Reached, group_rules, tie_groups
+from undust.rules.rest import rests
 from undust.rules.rule import Rule
 from undust.rules.values import ANY, KINDS, THROUGH, Copy, Drop, Ignore, Operation, Pattern, Piece, Slot
 from undust.urls.keys import Key
@@ -133,6 +134,8 @@ class _Site:
             flags |= at.KEYED
         if all(gone and key.part == "query" for gone, (key, _) in zip(leaves, ordered, strict=True)):
             flags |= at.DROPS
+            if rests(rule, self._rules):
+                flags |= at.RESTS
         firsts = [sum(_ORDER.index(key.part) < place for key, _ in ordered) for place in range(2, 6)]
         lines: list[int] = []
         for gone, (key, operation) in zip(leaves, ordered, strict=True):

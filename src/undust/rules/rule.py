@@ -27,6 +27,10 @@ class Statistics:
     learner: str = ""
     trained_on: int = 0
     """URLs of the site that were learned from."""
+    learned_at: str = ""
+    """Date on which it was learned, such as 2026-03-01."""
+    expires: str = ""
+    """Date from which it is no longer to be relied on."""
 
     @property
     def fpr(self) -> float:
@@ -54,6 +58,18 @@ class Rule:
     sort_query: bool = False
     """The order of query arguments does not matter: they are put in order."""
     statistics: Statistics = field(default=Statistics(), compare=False)
+
+    @property
+    def id(self) -> str:
+        """Short name that the rule keeps as long as context and operations are the same, whatever else is known."""
+        from undust.rules.files import name_of
+
+        return name_of(self)
+
+    @property
+    def acts(self) -> bool:
+        """Whether it does anything. A rule that does not keeps those after it from taking its URLs over."""
+        return bool(self.operations) or self.sort_query
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Rule, (self.site, dict(self.context), dict(self.operations), self.sort_query, self.statistics)

@@ -2,10 +2,9 @@
 
 import threading
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from undust.errors import UrlError
+from undust.errors import UrlError, UsageError
 from undust.outputs import write_whole
 from undust.rules.apply import Applied, apply
 from undust.rules.binary import MappedRules, dump_binary
@@ -13,6 +12,7 @@ from undust.rules.files import dumps
 from undust.rules.listed import ListedRules
 from undust.rules.matcher import Decision
 from undust.rules.rule import Rule
+from undust.rules.withdrawn import Withdrawn, dump_withdrawn
 from undust.urls.keys import keys
 from undust.urls.normalize import normalize
 from undust.urls.parse import split
@@ -20,6 +20,7 @@ from undust.urls.site import site_of
 
 if TYPE_CHECKING:
     from undust.rules.batch import Applications
+    from undust.rules.explain import Explanation, PairExplanation
     from undust.rules.single import Single
 
 Store = ListedRules | MappedRules
@@ -29,42 +30,6 @@ COLD = 100
 
 MAX_DECISIONS = 10_000
 """Sites whose rules are kept ready for that."""
-
-
-@dataclass(frozen=True, slots=True)
-class Explanation:
-    """Why a URL became what it is."""
-
-    given: str
-    standard: str
-    """The URL in standard form."""
-    url: str
-    key: str
-    site: str
-    rule: Rule | None
-    matched: tuple[tuple[str, str], ...]
-    """Keys of the rule's context, and the values that they have in this URL; ⊥ where they have none."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {
-            "given": self.given,
-            "standard": self.standard,
-            "url": self.url,
-            "key": self.key,
-            "site": self.site,
-            "rule": None if self.rule is None else str(self.rule),
-            "matched": dict(self.matched),
-        }
-
-    def __str__(self) -> str:
-        lines = [self.given, f"  site      {self.site}", f"  standard  {self.standard}"]
-        if self.rule is None:
-            lines.append("  rule      none: the standard form is all")
-        else:
-            lines.append(f"  rule      {self.rule}")
-            lines += [f"  because   {key} is {value}" for key, value in self.matched]
-        return "\n".join([*lines, f"  key       {self.key}", f"  fetch     {self.url}"])
 
 
 class Decided(NamedTuple):
@@ -87,8 +52,16 @@ class RuleSet:
     ('http://www.php.net/manual/', 'http://*.php.net/manual/')
     """
 
-    def __init__(self, rules: Iterable[Rule] | Store = ()) -> None:
+    def __init__(
+        self,
+        rules: Iterable[Rule] | Store = (),
+        *,
+        about: Mapping[str, Any] | None = None,
+        withdrawn: Iterable[Withdrawn] = (),
+    ) -> None:
         self._store: Store = rules if isinstance(rules, ListedRules | MappedRules) else ListedRules(rules)
+        self._about = dict(about or {})
+        self._withdrawn = tuple(withdrawn)
         self._decisions: dict[str, tuple[int, Decision] | None] = {}
         self._asked = 0
         self._own = threading.local()
@@ -104,8 +77,32 @@ class RuleSet:
 
     __hash__ = None  # type: ignore[assignment] # a set of rules is compared by what is in it
 
+    def __getitem__(self, place: int) -> Rule:
+        """Give the rule at a place, in the order of the set; `decide_many` speaks of places."""
+        if not 0 <= place < len(self):
+            raise IndexError(place)
+        return self._store[place]
+
     def __reduce__(self) -> tuple[Any, ...]:
-        return RuleSet, (self._store,)
+        return _rule_set, (self._store, self._about, self._withdrawn)
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """What is said about the rules beside them, as plain values for JSON."""
+        return dict(self._about)
+
+    @property
+    def withdrawn(self) -> tuple[Withdrawn, ...]:
+        """Rules that are not to come back (`undust.rules.care.withdraw`)."""
+        return self._withdrawn
+
+    def with_rules(self, rules: Iterable[Rule]) -> "RuleSet":
+        """Give a set of other rules, with the same list of those withdrawn."""
+        return RuleSet(rules, about=self._about, withdrawn=self._withdrawn)
+
+    def with_withdrawn(self, withdrawn: Iterable[Withdrawn]) -> "RuleSet":
+        """Give the same rules with another list of those withdrawn."""
+        return RuleSet(self._store, about=self._about, withdrawn=withdrawn)
 
     def normalize(self, url: str) -> str:
         """Give the URL to fetch: one of those that lead to the same page. `UrlError` if it cannot be parsed."""
@@ -119,24 +116,67 @@ class RuleSet:
         """Write the rules to a file, whole or not at all; `undust.load_rules` reads them.
 
         JSON, or, if the name ends in `.bin`, the binary form, which is opened at once however many rules there are.
+        `about` is written beside them, and what was withdrawn.
         """
-        write_whole(path, dump_binary(self, about) if str(path).endswith(".bin") else dumps(self, about).encode())
+        said = self._about | dict(about or {})
+        if self._withdrawn:
+            said["withdrawn"] = dump_withdrawn(self._withdrawn)
+        write_whole(path, dump_binary(self, said) if str(path).endswith(".bin") else dumps(self, said).encode())
 
     def same(self, a: str, b: str) -> bool:
         """Tell whether two URLs lead to the same page, as far as the rules know."""
         return self.key(a) == self.key(b)
 
-    def explain(self, url: str) -> Explanation:
+    def explain(self, url: str) -> "Explanation":
         """Say which rule decided a URL, and why."""
+        from undust.rules.explain import Explanation
+
         standard = normalize(url)
         applied, place = self._decide(standard)
-        rule = None if place < 0 else self._store[place]
         parts = split(standard)
         values = keys(parts)
+        rule = None if place < 0 else self._store[place]
         matched = [] if rule is None else [(str(key), values.get(key, "⊥")) for key in rule.context]
         return Explanation(
-            url, standard, applied.url, applied.key, site_of(parts.host, parts.port), rule, tuple(matched)
+            url,
+            standard,
+            applied.url,
+            applied.key,
+            site_of(parts.host, parts.port),
+            rule,
+            tuple(matched),
+            None if place < 0 else place + 1,
+            self._unused(standard) if rule is None else None,
         )
+
+    def explain_pair(self, a: str, b: str) -> "PairExplanation":
+        """Say why two URLs are one page or not: which rules decided them, what they ignored, what still differs."""
+        from undust.rules.explain import explain_pair
+
+        return explain_pair(self.explain(a), self.explain(b))
+
+    def _unused(self, standard: str) -> tuple[Rule, str] | None:
+        """Give the rule that holds for a URL and does not decide it, and why."""
+        parts = split(standard)
+        found = self._decision(parts.host) or self._decision(site_of(parts.host, parts.port))
+        place = -1 if found is None else found[1].find(keys(parts))
+        if found is None or place < 0:
+            return None
+        rule = found[1].rules[place]
+        once, _ = self.apply_once(standard)
+        if apply(rule, parts, keys(parts)) is None:
+            return rule, "it cannot be carried out on this URL"
+        return rule, f"it makes {once.url} of it, which rules would change again or which is no URL in standard form"
+
+    def spellings(self, standard: str) -> tuple[str, str]:
+        """Give the URL to fetch and the key of a URL that is in standard form already."""
+        return self._answer(standard, 0), self._answer(standard, 1)
+
+    def rules_of(self, host: str, port: str | None) -> tuple[Rule, ...]:
+        """Give the rules that are for a host itself, and then those for its site."""
+        places = dict.fromkeys((host, site_of(host, port)))
+        found = [self._store.of_site(place) for place in places]
+        return tuple(rule for one in found if one is not None for rule in one[1])
 
     def normalize_many(self, urls: Any) -> Any:
         """Give the URL to fetch for each of a column (list, NumPy, Arrow, pandas, Polars), as a column of that kind.
@@ -148,6 +188,15 @@ class RuleSet:
     def key_many(self, urls: Any) -> Any:
         """Give the key for each URL of a column, as a column of the same kind; null where a URL cannot be parsed."""
         return self._like(urls, self._apply(urls, key=True).keys)
+
+    def same_many(self, a: Any, b: Any) -> Any:
+        """Tell for each row of two columns whether the URLs lead to the same page; null where one cannot be parsed."""
+        import pyarrow.compute as pc
+
+        keys = [self._apply(urls, key=True).keys for urls in (a, b)]
+        if len(keys[0]) != len(keys[1]):  # type: ignore[arg-type] # they were wanted
+            raise UsageError("two columns of different lengths; give one URL beside each")
+        return self._like(a, pc.equal(*keys))
 
     def decide_many(self, urls: Any) -> Decided:
         """Give keys and the rules that decided, for a list or column of URLs in standard form."""
@@ -195,18 +244,19 @@ class RuleSet:
         A result that the rules would change again, or give another key, is no form to rest in: the URL is then left as
         it is. That makes normalizing idempotent whatever the rules say.
         """
-        applied, place = self._once(standard)
+        applied, place = self.apply_once(standard)
         if applied.url == standard or self._rests(applied):
             return applied, place
         return Applied(standard, standard), -1
 
     def _rests(self, applied: Applied) -> bool:
         try:
-            return normalize(applied.url) == applied.url and self._once(applied.url)[0] == applied
+            return normalize(applied.url) == applied.url and self.apply_once(applied.url)[0] == applied
         except UrlError:  # a copied value that is no host label, for one
             return False
 
-    def _once(self, standard: str) -> tuple[Applied, int]:
+    def apply_once(self, standard: str) -> tuple[Applied, int]:
+        """Apply the rule of a URL in standard form, whether or not the result is one to rest in; give its place."""
         parts = split(standard)
         found = self._decision(parts.host) or self._decision(site_of(parts.host, parts.port))
         if found is not None:
@@ -228,3 +278,7 @@ class RuleSet:
             known = self._decisions = {}  # other threads may be reading the old one
         known[site] = decision
         return decision
+
+
+def _rule_set(store: Store, about: Mapping[str, Any], withdrawn: Iterable[Withdrawn]) -> RuleSet:
+    return RuleSet(store, about=about, withdrawn=withdrawn)
