@@ -68,7 +68,7 @@ def test_every_method_is_compared(truth: Path, capsys: pytest.CaptureFixture[str
     assert found.keys() == {
         ("exact", None, None),
         *itertools.product(["simhash", "cascade"], BY, ["distance 3"]),
-        *itertools.product(["minhash"], BY, ["threshold 0.7", "threshold 0.9"]),
+        *itertools.product(["minhash", "bag"], BY, ["threshold 0.7", "threshold 0.9"]),
     }
     exact = found["exact", None, None]
     assert (exact["precision"], exact["recall"], exact["f1"], exact["clusters"]) == (1, 1, 1, told["clusters"])
@@ -139,7 +139,7 @@ def test_the_figures_of_the_paper_are_printed(truth: Path, capsys: pytest.Captur
 
 
 @pytest.mark.parametrize(
-    "arguments", [["truth.tsv"], ["truth.tsv", "--clusters"], ["t", "--clusters", "--cascade", "p"]]
+    "arguments", [["t", "--clusters"], ["t", "--clusters", "--cascade", "p"], ["t", "p", "--clusters", "-o", "x.html"]]
 )
 def test_what_to_compare_must_be_said(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["compare", *arguments]) == 2

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from undust.clustering import SIGNATURES, clustered
+from undust.clustering import SIGNATURES, THRESHOLDS, clustered
 from undust.detect.captures import Captures, Fingerprints, TableFingerprints, find_captures
 from undust.detect.cascade import MAX_SENTENCES
 from undust.detect.clusters import BY
@@ -82,20 +82,23 @@ def compare_detection(
     fingerprints: pa.Table | Fingerprints,
     truth: pa.Table,
     *,
-    threshold: float | Sequence[float] = 0.8,
+    threshold: float | Sequence[float] | None = None,
     distance: int | Sequence[int] = 3,
     memory: str | int | None = None,
 ) -> DetectionReport:
     """Find duplicates by every method, and count the pairs of URLs beside those of known clusters (`url`, `cluster`).
 
-    Several thresholds and distances are tried one by one. Pages that the truth does not name are left out.
+    Several thresholds and distances are tried one by one; without any, the default ones. Pages that the truth does not
+    name are left out.
     """
     source = TableFingerprints(fingerprints) if isinstance(fingerprints, pa.Table) else fingerprints
-    thresholds = [threshold] if isinstance(threshold, int | float) else list(threshold)
+    thresholds = [threshold] if isinstance(threshold, int | float) else threshold
     distances = [distance] if isinstance(distance, int) else list(distance)
     tried: list[tuple[str, str | None, dict[str, Any]]] = [("exact", None, {})]
     for method in SIGNATURES:
-        name, values = ("threshold", thresholds) if method == "minhash" else ("distance", distances)
+        near = method in THRESHOLDS
+        values: Sequence[float] = (thresholds or [THRESHOLDS[method]]) if near else distances
+        name = "threshold" if near else "distance"
         if method != "exact":
             tried += [(method, by, {name: value}) for value in values for by in BY]
     captures = find_captures(source)

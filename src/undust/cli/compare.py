@@ -1,4 +1,4 @@
-"""`undust compare`: methods side by side, on clusters that are known."""
+"""`undust compare`: learners side by side; or ways to find duplicates, on clusters that are known."""
 
 import tempfile
 from pathlib import Path
@@ -8,25 +8,43 @@ import click
 
 from undust.cli.detection import content_option, memory_option
 from undust.cli.reading import reading_options
-from undust.cli.talk import announce_compiling, json_option, print_json, progress, quiet_option, say
+from undust.cli.talk import announce_compiling, json_option, print_json, progress, quiet_option, say, working
 
 if TYPE_CHECKING:
+    from undust.compare.report import LearnerReport
     from undust.comparison import CascadeReport, DetectionReport
 
 
-@click.command("compare", short_help="Methods side by side, on known clusters.")
+@click.command("compare", short_help="Learners, or methods, side by side, on known clusters.")
 @click.argument("truth", metavar="CLUSTERS")
 @click.argument("pages", nargs=-1, metavar="[PAGES]...")
 @click.option("--clusters", "of_clusters", is_flag=True, help="Every way to find duplicates among PAGES.")
 @click.option("--cascade", "of_cascade", is_flag=True, help="The figures of paper 001: the cascade, by its thresholds.")
 @click.option(
+    "--seed",
+    "seeds",
+    type=int,
+    multiple=True,
+    default=[0],
+    show_default=True,
+    help="How clusters are parted, for learners; may be given several times, and means are told.",
+)
+@click.option("--learner", "only", multiple=True, metavar="NAME", help="Only this learner; may be given several times.")
+@click.option("--brief", is_flag=True, help="Learners side by side only, without the tables of papers 000 and 003.")
+@click.option(
+    "--max-fpr",
+    type=click.FloatRange(0, 1),
+    default=0.01,
+    show_default=True,
+    help="Share of false pairs that learners may allow a rule.",
+)
+@click.option("-o", "--output", metavar="FILE", help="Write the comparison of learners as an HTML page, too.")
+@click.option(
     "--threshold",
     "thresholds",
     type=click.FloatRange(0, 1, min_open=True),
     multiple=True,
-    default=[0.8],
-    show_default=True,
-    help="Least Jaccard similarity of shingles, for minhash; may be given several times.",
+    help="Least Jaccard similarity, for minhash and bag; may be given several times.  [default: 0.8 and 0.9]",
 )
 @click.option(
     "--distance",
@@ -47,6 +65,11 @@ def command(
     pages: tuple[str, ...],
     of_clusters: bool,
     of_cascade: bool,
+    seeds: tuple[int, ...],
+    only: tuple[str, ...],
+    brief: bool,
+    max_fpr: float,
+    output: str | None,
     thresholds: tuple[float, ...],
     distances: tuple[int, ...],
     content: str,
@@ -57,7 +80,11 @@ def command(
     quiet: bool,
     as_json: bool,
 ) -> None:
-    """Measure methods against CLUSTERS, which are known to be right: a table with the columns url and cluster.
+    """Compare learners on CLUSTERS, which are known to be right: tables with the columns url and cluster.
+
+    Every learner learns from a part of the clusters, and its rules are measured on the rest: by cluster (half of the
+    clusters) and by sample (30 % of the URLs). Then the tables and figures of the papers on learning from pairs and by
+    pattern tree follow. Several tables are taken as one.
 
     With --clusters, duplicates are found among PAGES by every method, and the pairs of URLs that each brings together
     are counted beside those of CLUSTERS: precision, recall and F1. With --cascade, precision, recall and F against
@@ -66,12 +93,25 @@ def command(
 
     \b
     Examples:
+      undust compare clusters.tsv
+      undust compare *.clusters.tsv --seed 0 --seed 1 --seed 2 -o compare.html --json
       undust compare truth.tsv --clusters crawl.warc.gz
       undust compare truth.tsv --clusters pages.parquet --threshold 0.7 --threshold 0.9 --json
       undust compare truth.tsv --cascade crawl.warc.gz --distance 6
     """
-    if of_clusters == of_cascade:
-        raise click.UsageError("say what to compare: --clusters or --cascade")
+    if of_clusters and of_cascade:
+        raise click.UsageError("one of --clusters and --cascade, or neither of them to compare learners")
+    if not (of_clusters or of_cascade):
+        found = _learners((truth, *pages), seeds, only, brief, max_fpr, output, quiet)
+        if as_json:
+            print_json(found.to_dict())
+        else:
+            from undust.compare.report import as_text
+
+            click.echo(as_text(found))
+        return
+    if output:
+        raise click.UsageError("-o is for the comparison of learners; --json prints the others for programs")
     if not pages:
         raise click.UsageError("give the pages to find duplicates among, after CLUSTERS")
     announce_compiling(quiet=quiet)
@@ -82,24 +122,53 @@ def command(
     tally = corpus.Tally()
     reading: dict[str, Any] = {"jobs": jobs, "any_status": any_status, "base_url": base_url}
     with tempfile.TemporaryDirectory(prefix="undust-") as folder:
-        made = PageFingerprints(content, signatures=("simhash", "minhash", "shingles", "sentences", "keywords"))
+        made = PageFingerprints(
+            content, signatures=("simhash", "minhash", "shingles", "bags", "terms", "sentences", "keywords")
+        )
         with progress(pages, quiet=quiet) as moved:
             source = pipeline.open_fingerprints(pages, Path(folder), tally=tally, made=made, progress=moved, **reading)
         pipeline.require_pages(tally, pages)
         report: DetectionReport | CascadeReport
-        if of_clusters:
-            report = comparison.compare_detection(
-                source, known, threshold=thresholds, distance=distances, memory=memory
-            )
-            shown = describe_detection(report)
-        else:
-            report = comparison.compare_cascade(source, known, distance=distances[0])
-            shown = describe_cascade(report)
+        with working("comparing methods", quiet=quiet):
+            if of_clusters:
+                report = comparison.compare_detection(
+                    source, known, threshold=thresholds or None, distance=distances, memory=memory
+                )
+                shown = describe_detection(report)
+            else:
+                report = comparison.compare_cascade(source, known, distance=distances[0])
+                shown = describe_cascade(report)
     if as_json:
         print_json(report.to_dict())
         return
     say(tally.summary(), quiet=quiet)
     click.echo(shown)
+
+
+def _learners(
+    files: tuple[str, ...],
+    seeds: tuple[int, ...],
+    only: tuple[str, ...],
+    brief: bool,
+    max_fpr: float,
+    output: str | None,
+    quiet: bool,
+) -> "LearnerReport":
+    """Compare learners on tables of clusters, and write the page if one is wanted."""
+    announce_compiling(quiet=quiet)
+    from undust import compare, corpus
+
+    def tell(doing: str) -> None:
+        say(f"{doing} …", quiet=quiet)
+
+    clusters = compare.joined([(file, corpus.read_clusters(file)) for file in files])
+    found = compare.compare(clusters, seeds=seeds, only=only, max_fpr=max_fpr, papers=not brief, tell=tell)
+    if output:
+        from undust.compare.page import as_page
+        from undust.outputs import write_whole
+
+        write_whole(output, as_page(found).encode())
+    return found
 
 
 def describe_detection(report: "DetectionReport") -> str:

@@ -4,20 +4,23 @@ from typing import TYPE_CHECKING
 
 import click
 
-from undust.cli.talk import json_option, print_json, quiet_option
+from undust.cli.engine import engine_options, on_spark
+from undust.cli.talk import json_option, print_json, quiet_option, working
 
 if TYPE_CHECKING:
     from undust.evaluate.report import Report
 
 SHOWN_SITES = 20
+SHOWN_RULES = 20
 
 
 @click.command("evaluate", short_help="What rules save and lose, on known clusters.")
 @click.argument("rules", metavar="RULES")
 @click.argument("clusters", metavar="CLUSTERS")
+@engine_options
 @quiet_option
 @json_option
-def command(rules: str, clusters: str, quiet: bool, as_json: bool) -> None:
+def command(rules: str, clusters: str, engine: str, master: str | None, quiet: bool, as_json: bool) -> None:
     """Measure what RULES do to the URLs of CLUSTERS.
 
     \b
@@ -27,7 +30,14 @@ def command(rules: str, clusters: str, quiet: bool, as_json: bool) -> None:
     """
     from undust import corpus, pipeline
 
-    report = pipeline.evaluate(pipeline.load_rules(rules), corpus.read_clusters(clusters))
+    rule_set = pipeline.load_rules(rules)
+    if on_spark(engine, master):
+        from undust.cli import on_spark as spark
+
+        report = spark.evaluate(master, rule_set, clusters)
+    else:
+        with working("applying rules", quiet=quiet):
+            report = pipeline.evaluate(rule_set, corpus.read_clusters(clusters))
     if as_json:
         print_json(report.to_dict())
     elif not quiet:
@@ -42,6 +52,14 @@ def describe(report: "Report") -> str:
         f" {report.rules:,} rules leave {whole.keys:,} keys",
         f"  fetches saved {whole.compression:.1%} ({whole.recall_of_possible:.1%} of what is possible)",
         f"  pages lost {whole.pages_lost:.2%}, false pairs {whole.fpr:.2%}",
+    ]
+    if report.unusable:
+        lines.append(f"  {report.unusable:,} URLs cannot be parsed and are left out")
+    lines += [
+        f"    decides {each.coverage:,}, saves {each.saved:,}, false pairs {each.fpr:.2%},"
+        f" loses {each.clusters_lost:,}: {each.rule}"
+        for each in sorted(report.by_rule, key=lambda each: -each.saved)[:SHOWN_RULES]
+        if each.coverage
     ]
     if len(report.sites) > 1:
         macro = report.macro
