@@ -24,7 +24,7 @@ from undust.memory import resident_bytes
 from undust.tables import REMOVED
 
 SAMPLE = str(resources.files("undust") / "data" / "sample.warc.gz")
-METHODS = ("exact", "simhash", "minhash", "cascade")
+METHODS = ("exact", "simhash", "minhash", "bag", "cascade")
 
 
 def words(seed: int, count: int = 200) -> list[str]:

@@ -1,7 +1,9 @@
 """Near duplicates by every method, from fingerprints as they are written."""
 
+import itertools
 import json
 import random
+from collections import Counter
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -9,19 +11,24 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from undust import corpus, pipeline
 from undust.cli import main
+from undust.clustering import THRESHOLDS
 from undust.corpus.fingerprints import FingerprintFiles
 from undust.detect.captures import find_captures
 from undust.detect.clusters import BY
 from undust.detect.evidence import Search
+from undust.detect.fingerprints import fingerprints as make_fingerprints
 from undust.detect.fingerprints_parameters import SignatureParameters
 from undust.detect.near import near_rows
+from undust.detect.shingles import flattened_bags
 from undust.errors import InputError, UsageError
 
 SAMPLE = str(resources.files("undust") / "data" / "sample.warc.gz")
-METHODS = ("simhash", "minhash", "cascade")
+METHODS = ("simhash", "minhash", "bag", "cascade")
 
 
 def words(seed: int, count: int = 300) -> list[str]:
@@ -80,12 +87,12 @@ def test_files_and_little_memory_give_what_a_table_gives(tmp_path: Path, method:
         corpus.write_table(table.take(part), tmp_path / f"{number}.parquet")
     files = FingerprintFiles((str(tmp_path / "0.parquet"), str(tmp_path / "1.parquet")))
     captures = find_captures(files)
-    search = Search(memory_bytes=1 << 14, folder=tmp_path)
+    search = Search(THRESHOLDS.get(method, 1.0), memory_bytes=1 << 14, folder=tmp_path)
     found = near_rows(files, captures, method, search, by=by)
     expected = pipeline.cluster(table, method=method, by=by)
     assert captures.url_column(found.rows).to_pylist() == expected["cluster"].to_pylist()
     assert found.similarities.tolist() == expected["similarity"].to_pylist()
-    assert (method == "minhash") == (tmp_path / "shingles").exists()
+    assert (method in THRESHOLDS) == (tmp_path / "shingles").exists()
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -122,6 +129,30 @@ def test_the_keeper_of_each_cluster_is_named(tmp_path: Path, method: str) -> Non
         rank = (-lengths[row["url"]], len(row["url"]), row["url"])
         best[row["cluster"]] = min(best.get(row["cluster"], rank), rank)
     assert [best[row["cluster"]][2] for row in clusters.to_pylist()] == clusters["keeper"].to_pylist()
+
+
+def test_the_order_of_words_does_not_matter_to_bags_but_their_number_does(tmp_path: Path) -> None:
+    page = words(3)
+    pages = {
+        "http://a.test/list?sort=name": " ".join(sorted(page)),
+        "http://a.test/list?sort=size": " ".join(page),
+        "http://a.test/twice": " ".join(page[:150] * 2),
+    }
+    table = fingerprints(tmp_path, pages)
+    found = {method: pipeline.cluster(table, method=method)["cluster"].to_pylist() for method in ("bag", "minhash")}
+    first, second, twice = pages
+    assert found == {"bag": [first, first, twice], "minhash": [first, second, twice]}
+
+
+@given(st.lists(st.lists(st.sampled_from("abcde"), max_size=12), min_size=2, max_size=6))
+def test_bags_of_random_texts_are_near_as_counting_their_words_says(texts: list[list[str]]) -> None:
+    parameters = SignatureParameters(stop_words="none", stemmer="none")
+    table = make_fingerprints(pa.array([" ".join(text) for text in texts]), parameters, signatures=["bags", "terms"])
+    sets = flattened_bags(table["bag"], table["bag_counts"])
+    for a, b in itertools.combinations(range(len(texts)), 2):
+        one, other = Counter(texts[a]), Counter(texts[b])
+        expected = (one & other).total() / max(1, (one | other).total())
+        assert sets.similarities([a], [b])[0] == pytest.approx(expected)
 
 
 def test_a_higher_threshold_gives_no_larger_clusters() -> None:
@@ -161,5 +192,5 @@ def test_wide_simhashes_work_as_well() -> None:
 
 
 def test_an_unknown_method_is_refused() -> None:
-    with pytest.raises(UsageError, match="one of exact, simhash, minhash, cascade"):
+    with pytest.raises(UsageError, match="one of exact, simhash, minhash, bag, cascade"):
         pipeline.cluster(pipeline.fingerprint(SAMPLE, exact_only=True), method="guess")

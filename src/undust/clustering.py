@@ -14,6 +14,7 @@ from undust.detect.captures import Captures, Fingerprints, find_captures
 from undust.detect.evidence import Compare, Rows, Search
 from undust.detect.exact import first_of_equal
 from undust.detect.near import near_rows
+from undust.detect.sketches import THRESHOLD
 from undust.detect.words import buffers
 from undust.kernels.topics import hash_strings
 from undust.memory import working_bytes
@@ -22,9 +23,13 @@ SIGNATURES = {
     "exact": (),
     "simhash": ("simhash",),
     "minhash": ("minhash", "shingles"),
+    "bag": ("bags", "terms"),
     "cascade": ("simhash", "sentences", "keywords"),
 }
 """The methods, and the signatures of the text that each needs."""
+
+THRESHOLDS = {"minhash": THRESHOLD, "bag": 0.9}
+"""Least similarity if nobody says. Pages have more of their words in common than of their runs of words."""
 
 _PAGE_BYTES = 100
 """Numbers that are in memory for each page, beside its URL, whatever the limit."""
@@ -58,7 +63,7 @@ def clustered(
     *,
     method: str,
     by: str = "center",
-    threshold: float = 0.8,
+    threshold: float | None = None,
     distance: int = 3,
     memory: str | int | None = None,
     folder: Path | None = None,
@@ -76,7 +81,8 @@ def clustered(
         yield Clustered(captures, first, np.ones(len(first), np.float32), _all_alike)
         return
     with tempfile.TemporaryDirectory(prefix="undust-", dir=folder) as spilled:
-        search = Search(threshold, distance, left, Path(spilled))
+        least = THRESHOLDS.get(method, THRESHOLD) if threshold is None else threshold
+        search = Search(least, distance, left, Path(spilled))
         found = near_rows(fingerprints, captures, method, search, by=by)
         yield Clustered(captures, found.rows, found.similarities, found.compare)
 

@@ -134,7 +134,7 @@ def dedup(
     *inputs: Input,
     method: str = "minhash",
     by: str = "star",
-    threshold: float = 0.8,
+    threshold: float | None = None,
     distance: int = 3,
     keep: str | Sequence[str] = KEEP,
     content: str = "main",

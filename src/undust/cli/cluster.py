@@ -2,13 +2,17 @@
 
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from undust.cli.detection import detection_options
+from undust.cli.engine import engine_options, on_spark
 from undust.cli.reading import inputs_argument, reading_options
-from undust.cli.talk import announce_compiling, json_option, print_json, progress, quiet_option, say
+from undust.cli.talk import announce_compiling, json_option, print_json, progress, quiet_option, say, working
+
+if TYPE_CHECKING:
+    from undust.corpus import Tally
 
 
 @click.command("cluster", short_help="Clusters of duplicate pages.")
@@ -16,12 +20,13 @@ from undust.cli.talk import announce_compiling, json_option, print_json, progres
 @click.option("-o", "--output", required=True, metavar="FILE", help="Ends in .parquet, .jsonl, .csv or .tsv (or .gz).")
 @click.option(
     "--method",
-    type=click.Choice(["exact", "simhash", "minhash", "cascade", "topical"]),
+    type=click.Choice(["exact", "simhash", "minhash", "bag", "cascade", "topical"]),
     default="exact",
     show_default=True,
     help="What a duplicate is: equal bodies, simhashes within --distance bits, shingles of --threshold similarity,"
-    " or the cascade of keywords, sentences and simhash. topical: not duplicates, but pages about the same things, of"
-    " --threshold similarity (0.2 if you do not say) of their --bags; with the topic that each cluster belongs to.",
+    " words of --threshold similarity in any order (bag), or the cascade of keywords, sentences and simhash. topical:"
+    " not duplicates, but pages about the same things, of --threshold similarity (0.2 if you do not say) of their"
+    " --bags; with the topic that each cluster belongs to.",
 )
 @detection_options(by="center")
 @click.option(
@@ -39,6 +44,7 @@ from undust.cli.talk import announce_compiling, json_option, print_json, progres
     " inlinks, longest, center; each decides what those before it left open.",
 )
 @reading_options
+@engine_options
 @quiet_option
 @json_option
 def command(
@@ -46,7 +52,7 @@ def command(
     output: str,
     method: str,
     by: str,
-    threshold: float,
+    threshold: float | None,
     distance: int,
     memory: str | None,
     bags: str,
@@ -55,6 +61,8 @@ def command(
     jobs: int | None,
     any_status: bool,
     base_url: str | None,
+    engine: str,
+    master: str | None,
     quiet: bool,
     as_json: bool,
 ) -> None:
@@ -82,32 +90,42 @@ def command(
     tally = corpus.Tally()
     reading: dict[str, Any] = {"jobs": jobs, "any_status": any_status, "base_url": base_url}
     output_format(output)
-    source = click.get_current_context().get_parameter_source("threshold")
-    least = None if source is click.core.ParameterSource.DEFAULT else threshold
+    needed = ("terms",) if method == "topical" else SIGNATURES[method]
+    bare = method == "exact" and keep is None  # which needs nothing of the text
+    made = PageFingerprints(signatures=needed, links=method == "topical" and bags == "anchors", exact_only=bare)
+    if on_spark(engine, master, jobs=jobs, keep=keep, memory=memory, uncrawled=uncrawled):
+        from undust.cli import on_spark as spark
+
+        del reading["jobs"]
+        options = {"method": method, "by": by, "threshold": threshold, "distance": distance}
+        tally, counts = spark.cluster(master, inputs, output, made, reading, options)
+        _tell(tally, counts, method, output, quiet=quiet, as_json=as_json)
+        return
     with parts_folder(output) as folder, tempfile.TemporaryDirectory(prefix="undust-", dir=folder) as files:
         with progress(inputs, quiet=quiet) as moved:
-            needed = ("terms",) if method == "topical" else SIGNATURES[method]
-            anchors = method == "topical" and bags == "anchors"
-            bare = method == "exact" and keep is None  # which needs nothing of the text
-            made = PageFingerprints(signatures=needed, links=anchors, exact_only=bare)
             fingerprints = pipeline.open_fingerprints(
                 inputs, Path(files), tally=tally, made=made, progress=moved, **reading
             )
         pipeline.require_pages(tally, inputs)
-        clusters = pipeline.cluster(
-            fingerprints,
-            method=method,
-            by=by,
-            threshold=least,
-            distance=distance,
-            bags=bags,
-            uncrawled=uncrawled,
-            keep=keep,
-            memory=memory,
-            folder=folder,
-        )
+        with working("clusters of duplicates", quiet=quiet):
+            clusters = pipeline.cluster(
+                fingerprints,
+                method=method,
+                by=by,
+                threshold=threshold,
+                distance=distance,
+                bags=bags,
+                uncrawled=uncrawled,
+                keep=keep,
+                memory=memory,
+                folder=folder,
+            )
     corpus.write_table(clusters, output)
-    counts: dict[str, Any] = count_topics(clusters) if method == "topical" else pipeline.count_clusters(clusters)
+    counts = count_topics(clusters) if method == "topical" else pipeline.count_clusters(clusters)
+    _tell(tally, counts, method, output, quiet=quiet, as_json=as_json)
+
+
+def _tell(tally: "Tally", counts: dict[str, Any], method: str, output: str, *, quiet: bool, as_json: bool) -> None:
     if as_json:
         print_json({**counts, "read": tally.to_dict(), "output": output})
         return

@@ -17,11 +17,12 @@ from undust.cli.talk import announce_compiling, json_option, print_json, progres
 )
 @click.option(
     "--method",
-    type=click.Choice(["exact", "simhash", "minhash", "cascade"]),
+    type=click.Choice(["exact", "simhash", "minhash", "bag", "cascade"]),
     default="minhash",
     show_default=True,
     help="What a duplicate is: equal bodies; besides, simhashes within --distance bits, shingles of --threshold"
-    " similarity, or the cascade of keywords, sentences and simhash.",
+    " similarity, words of --threshold similarity in any order (bag), or the cascade of keywords, sentences"
+    " and simhash.",
 )
 @detection_options(by="star")
 @click.option(
@@ -43,7 +44,7 @@ def command(
     removed: str | None,
     method: str,
     by: str,
-    threshold: float,
+    threshold: float | None,
     distance: int,
     memory: str | None,
     keep: str,

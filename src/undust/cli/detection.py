@@ -8,9 +8,7 @@ import click
 _THRESHOLD = click.option(
     "--threshold",
     type=click.FloatRange(0, 1, min_open=True),
-    default=0.8,
-    show_default=True,
-    help="Least Jaccard similarity of shingles, for minhash.",
+    help="Least Jaccard similarity of shingles (minhash), or of words (bag).  [default: 0.8; 0.9 for bag]",
 )
 
 _DISTANCE = click.option(

@@ -96,7 +96,7 @@ def _as_strings(column: pa.LargeStringArray) -> pa.ChunkedArray:
     return pa.chunked_array(pieces, pa.string())
 
 
-def _contents(batch: pa.RecordBatch) -> pa.Array:
+def content_order(batch: pa.RecordBatch) -> pa.Array:
     """Tell contents apart by a number: of the body, else of the digest, else of the cluster; the largest for none."""
     numbers = np.full(len(batch), 2**64 - 1, np.uint64)
     for name in ("cluster", "digest", "body_xxh3"):  # the last one found counts
@@ -126,7 +126,7 @@ def find_captures(fingerprints: Fingerprints) -> Captures:
     for batch in fingerprints.batches(["url", "time", *ties]):
         columns["url"].append(batch["url"].cast(pa.large_string()))
         columns["time"].append(batch["time"].cast(pa.int64()).fill_null(-(2**62)))
-        columns["tie"].append(_contents(batch))
+        columns["tie"].append(content_order(batch))
     if not columns["url"]:
         return Captures(pa.array([], pa.large_string()), np.empty(0, np.uint32), np.empty(0, np.uint32))
     table = pa.table({name: pa.chunked_array(chunks) for name, chunks in columns.items()})

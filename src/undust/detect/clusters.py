@@ -43,15 +43,22 @@ def cluster_pairs(pairs: pa.Table, count: int, *, by: str = "center") -> Cluster
     return center(pairs, count) if by == "center" else components(pairs, count)
 
 
-def cluster_chunks(chunks: Callable[[], Iterable[Chunk]], count: int, *, by: str = "center") -> Clusters:
+def cluster_chunks(
+    chunks: Callable[[], Iterable[Chunk]],
+    count: int,
+    *,
+    by: str = "center",
+    names: npt.NDArray[np.uint32] | None = None,
+) -> Clusters:
     """Group rows by pairs that come sorted, some at a time, as often as asked for (`PairStore.chunks`).
 
     Of components the similarities are not told (0, and 1 for the row that names one): they need all pairs at once.
+    Rows that are whole components of more have `names`, their numbers among all, in rising order.
     """
     if by not in BY:
         raise UsageError(f"unknown clusters {by!r}; one of {', '.join(BY)}")
     if by == "star":
-        return _stars(chunks, count)
+        return _stars(chunks, count, np.empty(0, np.uint32) if names is None else names)
     rows, similarities = np.arange(count, dtype=np.uint32), np.ones(count, dtype=np.float32)
     seen = np.zeros(count, dtype=np.uint8)
     for a, b, weights in chunks():
@@ -65,7 +72,7 @@ def cluster_chunks(chunks: Callable[[], Iterable[Chunk]], count: int, *, by: str
     return Clusters(rows, similarities)
 
 
-def _stars(chunks: Callable[[], Iterable[Chunk]], count: int) -> Clusters:
+def _stars(chunks: Callable[[], Iterable[Chunk]], count: int, names: npt.NDArray[np.uint32]) -> Clusters:
     rows, similarities = np.arange(count, dtype=np.uint32), np.ones(count, dtype=np.float32)
     degrees, state = np.zeros(count, dtype=np.uint32), np.zeros(count, dtype=np.uint8)
     for a, b, _ in chunks():
@@ -75,7 +82,7 @@ def _stars(chunks: Callable[[], Iterable[Chunk]], count: int) -> Clusters:
     left = count
     while left:
         for a, b, _ in chunks():
-            star.block(a, b, degrees, state)
+            star.block(a, b, degrees, names, state)
         star.choose(state)
         for a, b, _ in chunks():
             star.drop_neighbours(a, b, state)

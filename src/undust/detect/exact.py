@@ -12,6 +12,9 @@ import xxhash
 from undust.detect.captures import BATCH_ROWS, Captures, Fingerprints, TableFingerprints, find_captures
 from undust.tables import CLUSTERS, FINGERPRINTS
 
+CONTENT_COLUMNS = ("body_xxh3", "digest", "cluster", "length")
+"""What tells equal pages: columns of fingerprints."""
+
 _Keys = npt.NDArray[np.uint64]  # two numbers a page
 
 _HEX = np.frombuffer(b"0123456789abcdef", np.uint8)
@@ -74,34 +77,50 @@ class _Contents:
 
     def names(self, places: npt.NDArray[np.uint32], urls: pa.Array) -> pa.Array:
         """Give pages the text that their duplicates share: body, else digest, else stated cluster, else their URL."""
-        body = pc.if_else(pa.array(self.bodies[places]), _hex(self.keys[places]), pa.scalar(None, pa.string()))
-        known = pa.array(self.keys[places].any(axis=1))
-        stated = pc.if_else(known, self.stated.take(pa.array(places)).combine_chunks(), pa.scalar(None, pa.string()))
-        return pc.coalesce(body, stated, pc.binary_join_element_wise("url", urls, ":"))
+        stated = self.stated.take(pa.array(places)).combine_chunks()
+        return content_names(self.keys[places], self.bodies[places], stated, urls)
+
+
+def content_names(keys: _Keys, bodies: npt.NDArray[np.bool_], stated: pa.Array, urls: pa.Array) -> pa.Array:
+    """Name what is known of each page: its body, else what is stated, else its URL, so that it is alone."""
+    body = pc.if_else(pa.array(bodies), _hex(keys), pa.scalar(None, pa.string()))
+    known = pa.array(keys.any(axis=1))
+    named = pc.if_else(known, stated, pa.scalar(None, pa.string()))
+    return pc.coalesce(body, named, pc.binary_join_element_wise("url", urls, ":"))
 
 
 def _contents(fingerprints: Fingerprints, count: int) -> _Contents:
     """Read the contents of pages. Empty ones are unknown: nobody saw what is on them."""
     keys, digests = np.zeros((count, 2), np.uint64), np.zeros((count, 2), np.uint64)
     texts, at = [], 0
-    for batch in fingerprints.batches(["body_xxh3", "digest", "cluster", "length"]):
+    for batch in fingerprints.batches(CONTENT_COLUMNS):
         here = slice(at, at + len(batch))
-        body, digest = batch["body_xxh3"], plain_digest(batch["digest"])
-        empty = pc.or_(pc.equal(batch["length"], 0).fill_null(False), pc.is_in(digest, value_set=_EMPTY_DIGESTS))
-        some = ~np.asarray(empty)
-        there = some & np.asarray(body.is_valid())
-        if there.any():
-            keys[here][there] = _numbers(body)[there]
-        named = pc.if_else(body.is_valid(), pa.scalar(None, pa.string()), batch["cluster"])
-        stated = pc.coalesce(digest, pc.binary_join_element_wise("cluster", named, ":"))
-        if stated.null_count < len(stated):
-            known = some & np.asarray(stated.is_valid())
-            digests[here][known] = _numbers(_hashed(stated.cast(pa.binary())))[known]
-        texts.append(pc.if_else(body.is_valid(), pa.scalar(None, pa.string()), stated))
+        keys[here], digests[here], stated = batch_contents(batch)
+        texts.append(stated)
         at += len(batch)
     bodies = np.asarray(keys.any(axis=1))
     _resolve_digests(keys, digests, bodies)
     return _Contents(keys, bodies, pa.chunked_array(texts, pa.string()))
+
+
+def batch_contents(batch: pa.RecordBatch) -> tuple[_Keys, _Keys, pa.Array]:
+    """Give the signature of each body, that of what else is stated of its content, and the statement; zeros for none.
+
+    Of an empty page neither is known. What is stated is null beside a body.
+    """
+    keys, digests = np.zeros((len(batch), 2), np.uint64), np.zeros((len(batch), 2), np.uint64)
+    body, digest = batch["body_xxh3"], plain_digest(batch["digest"])
+    empty = pc.or_(pc.equal(batch["length"], 0).fill_null(False), pc.is_in(digest, value_set=_EMPTY_DIGESTS))
+    some = ~np.asarray(empty)
+    there = some & np.asarray(body.is_valid())
+    if there.any():
+        keys[there] = _numbers(body)[there]
+    named = pc.if_else(body.is_valid(), pa.scalar(None, pa.string()), batch["cluster"])
+    stated = pc.coalesce(digest, pc.binary_join_element_wise("cluster", named, ":"))
+    if stated.null_count < len(stated):
+        known = some & np.asarray(stated.is_valid())
+        digests[known] = _numbers(_hashed(stated.cast(pa.binary())))[known]
+    return keys, digests, pc.if_else(body.is_valid(), pa.scalar(None, pa.string()), stated)
 
 
 def _numbers(hashes: pa.FixedSizeBinaryArray) -> _Keys:

@@ -16,7 +16,7 @@ from undust.detect.evidence import Compare, Evidence, Search
 from undust.detect.exact import first_of_equal
 from undust.detect.fingerprints_parameters import SignatureParameters
 from undust.detect.near_hamming import find_cascade, find_simhash
-from undust.detect.near_minhash import find_minhash
+from undust.detect.near_minhash import find_bag, find_minhash
 from undust.errors import InputError, UsageError
 
 Find = Callable[[Fingerprints, Captures, SignatureParameters, Search], Evidence]
@@ -24,6 +24,7 @@ Find = Callable[[Fingerprints, Captures, SignatureParameters, Search], Evidence]
 METHODS: dict[str, tuple[tuple[str, ...], Find]] = {
     "simhash": (("simhash",), find_simhash),
     "minhash": (("minhash", "shingles"), find_minhash),
+    "bag": (("bag_minhash", "bag", "bag_counts"), find_bag),
     "cascade": (("keywords", "sentences", "simhash"), find_cascade),
 }
 """Names of the methods, the columns of fingerprints that each needs, and what finds its pairs."""
@@ -43,7 +44,7 @@ class NearClusters:
 def near_rows(
     fingerprints: Fingerprints, captures: Captures, method: str, search: Search, *, by: str = "center"
 ) -> NearClusters:
-    """Group rows by `simhash` (within `distance` bits), `minhash` (shingles of `threshold` similarity) or `cascade`.
+    """Group rows by `simhash` (within `distance` bits), `minhash` or `bag` (of `threshold` similarity) or `cascade`.
 
     A cluster is named by the row of its centre. Pages without words join pages of equal content.
     """

@@ -232,6 +232,11 @@ def choose_blocks(count: int, bits: int, distance: int) -> int:
     return min(choices, key=seconds, default=0)
 
 
+def block_masks(bits: int, distance: int, count: int) -> list[int]:
+    """Give the bits that must be equal in each table of `count` different simhashes: each pair is in one at least."""
+    return _masks(_Search(distance, 0, 0, 1, tuple(range(bits))), count)
+
+
 def _masks(search: _Search, count: int) -> list[int]:
     """Which bits must be equal, for each table. None, if all bits may differ or too few are left to divide by."""
     bits = search.bits

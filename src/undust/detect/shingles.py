@@ -74,6 +74,23 @@ def from_column(column: pa.Array | pa.ChunkedArray) -> ShingleSets:
     return ShingleSets(hashes, offsets, sizes.astype(np.uint32), ordered)
 
 
+def flattened_bags(terms: pa.Array | pa.ChunkedArray, counts: pa.Array | pa.ChunkedArray) -> ShingleSets:
+    """Give bags of words as sets: a word that occurs n times is n elements (paper 002).
+
+    >>> bags = flattened_bags(pa.array([[7], [7, 9], None]), pa.array([[3], [2, 1], None]))
+    >>> bags.counts.tolist(), bags.similarities([0], [1]).tolist()
+    ([3, 3, 0], [0.5])
+    """
+    sets = from_column(terms)
+    times = from_column(counts).hashes.astype(np.int64)
+    ends = np.cumsum(times)
+    nth = np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - times, times)
+    sizes = np.diff(np.concatenate([[0], ends])[sets.offsets])
+    # An odd factor: the first, second, … of a word are other elements, and as rarely those of another word.
+    hashes = np.repeat(sets.hashes, times) + nth.astype(np.uint32) * np.uint32(0x9E3779B1)
+    return ShingleSets(hashes, np.concatenate([[0], np.cumsum(sizes)]), sizes.astype(np.uint32), sizes < 0)
+
+
 def shingle_sets(words: Words, *, shingle_words: int = 5, seed: int = 0) -> ShingleSets:
     """Hash the runs of `shingle_words` words of each text. A shorter text is one run: no two are alike by shortness."""
     shingles = np.empty(len(words.hashes), dtype=np.uint32)

@@ -17,12 +17,16 @@ _PAIRS = "Array(uint32, 1, 'C', readonly=True), Array(uint32, 1, 'C', readonly=T
 
 
 @part
-def _before(degrees: Any, a: int, b: int) -> bool:
-    """Tell whether a has more pairs than b; of equals by a mixed row: by rows themselves, a chain takes rounds."""
+def _before(degrees: Any, names: Any, a: int, b: int) -> bool:
+    """Tell whether a has more pairs than b; of equals by a mixed row: by rows themselves, a chain takes rounds.
+
+    `names` are the numbers that rows have among all, where these are some of them.
+    """
     if degrees[a] != degrees[b]:
         return bool(degrees[a] > degrees[b])
-    x = np.uint64(a) * np.uint64(0x9E3779B97F4A7C15)
-    y = np.uint64(b) * np.uint64(0x9E3779B97F4A7C15)
+    some = len(names) > 0
+    x = np.uint64(names[a] if some else a) * np.uint64(0x9E3779B97F4A7C15)
+    y = np.uint64(names[b] if some else b) * np.uint64(0x9E3779B97F4A7C15)
     x ^= x >> np.uint64(29)
     y ^= y >> np.uint64(29)
     x *= np.uint64(0xBF58476D1CE4E5B9)
@@ -47,14 +51,14 @@ def find_twins(a: Any, b: Any, weights: Any, degrees: Any, state: Any, centers: 
             centers[b[i]] = a[i]
 
 
-@kernel(f"void({_PAIRS}, uint32[::1], uint8[::1])")
-def block(a: Any, b: Any, degrees: Any, state: Any) -> None:
+@kernel(f"void({_PAIRS}, uint32[::1], uint32[::1], uint8[::1])")
+def block(a: Any, b: Any, degrees: Any, names: Any, state: Any) -> None:
     """Mark undecided rows that have an undecided neighbour of more pairs."""
     for i in range(len(a)):
         one, other = np.int64(a[i]), np.int64(b[i])
         if state[one] > BLOCKED or state[other] > BLOCKED:
             continue
-        state[other if _before(degrees, one, other) else one] = BLOCKED
+        state[other if _before(degrees, names, one, other) else one] = BLOCKED
 
 
 @kernel("void(uint8[::1])")
