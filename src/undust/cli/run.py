@@ -1,32 +1,40 @@
 """`undust run`: everything, from files of pages to rules and what they are worth."""
 
 import contextlib
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import click
 
 from undust.cli.detection import content_option, detection_options
 from undust.cli.reading import inputs_argument, reading_options
-from undust.cli.talk import announce_compiling, json_option, print_json, progress, quiet_option, say
+from undust.cli.talk import announce_compiling, json_option, print_json, progress, quiet_option, say, working
+
+if TYPE_CHECKING:
+    from undust.corpus import Tally
 
 _DOING = {
     "pages": "fingerprints of the pages",
     "clusters": "clusters of duplicates",
+    "similarity": "similarities around the threshold",
     "rules": "rules",
     "evaluation": "evaluation on pages that were not learned from",
+    "tradeoff": "saving by the limit of false pairs",
+    "report": "report",
 }
 
 
-@click.command("run", short_help="Everything: fingerprints, clusters, rules, evaluation.")
+@click.command("run", short_help="Everything: fingerprints, clusters, rules, evaluation, a report.")
 @inputs_argument
 @click.option("-o", "--output", required=True, metavar="DIR", help="Folder for all that is found.")
 @click.option(
     "--method",
-    type=click.Choice(["exact", "simhash", "minhash", "cascade"]),
-    default="minhash",
+    type=click.Choice(["exact", "simhash", "minhash", "bag", "cascade"]),
+    default="bag",
     show_default=True,
     help="What a duplicate is; see `undust cluster`.",
 )
-@detection_options(by="center")
+@detection_options(by="star")
 @content_option
 @click.option(
     "--learner",
@@ -41,6 +49,12 @@ _DOING = {
     default=0.01,
     show_default=True,
     help="Share of false pairs among the pairs that a rule may make one.",
+)
+@click.option(
+    "--min-coverage",
+    type=click.IntRange(0),
+    metavar="URLS",
+    help="Least URLs that a rule has to hold for. [default: 10 for each change, or a tenth of a site's URLs if less]",
 )
 @click.option(
     "--site",
@@ -67,12 +81,13 @@ def command(
     output: str,
     method: str,
     by: str,
-    threshold: float,
+    threshold: float | None,
     distance: int,
     memory: str | None,
     content: str,
     learner: str,
     max_fpr: float,
+    min_coverage: int | None,
     scope: str,
     holdout: float,
     seed: int,
@@ -85,8 +100,9 @@ def command(
     """Find the duplicates in INPUT, learn rules from them, and say what the rules save and lose.
 
     INPUT is what `undust fingerprint` reads, fingerprints, or clusters; from these it begins. DIR gets pages.parquet,
-    clusters.parquet, rules.json, evaluation.json and report.txt. A run that was interrupted goes on where it was; a
-    step whose inputs and options have not changed is not done again.
+    clusters.parquet, rules.json, evaluation.json and the report: report.html to look at, report.json with every
+    number, report.txt. A run that was interrupted goes on where it was; a step whose inputs and options have not
+    changed is not done again.
 
     \b
     Examples:
@@ -95,19 +111,22 @@ def command(
       undust run clusters.tsv -o found
     """
     announce_compiling(quiet=quiet)
-    from undust.corpus import Tally
     from undust.run.flow import REPORT, run
 
     with contextlib.ExitStack() as shown:
-        moved = shown.enter_context(progress(inputs, quiet=quiet))
+        read: Callable[[Tally], None] = _ignore
+        worked: Callable[[int, int], None] = _ignore
 
         def tell(step: str, kept: bool) -> None:
-            if step != "pages":
-                shown.close()  # the bar counts what is read
+            nonlocal read, worked
+            shown.close()  # what was shown of the step before
             say(f"{_DOING[step]}{': kept from an earlier run' if kept else ' …'}", quiet=quiet)
-
-        def move(tally: Tally) -> None:
-            moved(tally)
+            if kept:
+                return
+            if step == "pages":
+                read = shown.enter_context(progress(inputs, quiet=quiet))
+            else:
+                worked = shown.enter_context(working(_DOING[step], quiet=quiet))
 
         found = run(
             *inputs,
@@ -119,6 +138,7 @@ def command(
             content=content,
             learner=learner,
             max_fpr=max_fpr,
+            min_coverage=min_coverage,
             site=scope,
             holdout=holdout,
             seed=seed,
@@ -127,7 +147,8 @@ def command(
             any_status=any_status,
             base_url=base_url,
             tell=tell,
-            progress=move,
+            progress=lambda tally: read(tally),
+            moved=lambda done, of: worked(done, of),
         )
     if as_json:
         print_json(found.to_dict())
@@ -139,3 +160,7 @@ def command(
         f" pages: {found.folder / REPORT}",
         quiet=quiet,
     )
+
+
+def _ignore(*told: object) -> None:
+    """Show nothing: no step is under way."""

@@ -1,69 +1,53 @@
 """A run: fingerprints, clusters, rules and their evaluation into a folder, each step once.
 
-inputs ──> pages.parquet ──> clusters.parquet ──> rules.json, evaluation.json ──> report.txt
+inputs ──> pages.parquet ──> clusters.parquet ──> rules.json, evaluation.json ──> report.html, report.json, report.txt
 """
 
 import os
+import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import orjson
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from undust import corpus, pipeline
+from undust.clustering import THRESHOLDS
 from undust.corpus import Tally
 from undust.corpus.fingerprints import FingerprintFiles
 from undust.detect.exact import cluster_exact
+from undust.detect.near import METHODS as NEAR_METHODS
 from undust.detect.pages import PageFingerprints
 from undust.errors import InputError, UsageError
 from undust.evaluate.split import by_cluster, by_sample
-from undust.learn.methods import method as learning_method
+from undust.memory import forget_peak, peak_bytes
 from undust.outputs import write_whole
-from undust.pipeline import Input, Progress
+from undust.pipeline import Input, Moved, Progress
 from undust.rules.ruleset import RuleSet
+from undust.run import similarities
+from undust.run.findings import VERSION, Known, find_all, shown_urls
+from undust.run.html.page import PAGE_VERSION, write_page
 from undust.run.inputs import Inputs, sort_inputs
+from undust.run.options import Options
 from undust.run.report import Told, write_report
 from undust.run.state import STATE, State, input_stamps, made_of, make_folder
+from undust.run.titles import find_titles
+from undust.run.tradeoff import find_tradeoff
+from undust.run.vega import charts
 
-PAGES, CLUSTERS, RULES, EVALUATION, REPORT = (
-    "pages.parquet",
-    "clusters.parquet",
-    "rules.json",
-    "evaluation.json",
-    "report.txt",
-)
-OUTPUTS = (PAGES, CLUSTERS, RULES, EVALUATION, REPORT, STATE)
+PAGES, CLUSTERS, RULES, EVALUATION = "pages.parquet", "clusters.parquet", "rules.json", "evaluation.json"
+REPORT, TEXT, NUMBERS = "report.html", "report.txt", "report.json"
+EVALUATION_VERSION = 2
+"""Of what an evaluation holds: with another one, it is made again."""
+OUTPUTS = (PAGES, CLUSTERS, RULES, EVALUATION, REPORT, TEXT, NUMBERS, STATE)
 
 Tell = Callable[[str, bool], None]
 """Is called with the name of each step, and whether an earlier run had done it, before the step begins."""
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """What decides the result of a run, besides its inputs."""
-
-    method: str = "minhash"
-    by: str = "center"
-    threshold: float = 0.8
-    distance: int = 3
-    content: str = "main"
-    any_status: bool = False
-    base_url: str | None = None
-    learner: str = "both"
-    max_fpr: float = 0.01
-    site: str = "domain"
-    holdout: float = 0.5
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        if self.method not in pipeline.METHODS:
-            raise UsageError(f"unknown method {self.method!r}; one of {', '.join(pipeline.METHODS)}")
-        learning_method(self.learner)  # refuses a name that there is not
-        if not 0 < self.holdout < 1:
-            raise UsageError("holdout: more than 0 and less than 1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +64,7 @@ class Outcome:
         """Plain values for JSON."""
         return {
             "output": str(self.folder),
+            "report": str(self.folder / REPORT),
             "steps": self.steps,
             "read": self.told.read,
             "methods": self.told.methods,
@@ -91,13 +76,14 @@ class Outcome:
 def run(
     *inputs: Input,
     output: Input,
-    method: str = "minhash",
-    by: str = "center",
-    threshold: float = 0.8,
+    method: str = "bag",
+    by: str = "star",
+    threshold: float | None = None,
     distance: int = 3,
     content: str = "main",
     learner: str = "both",
     max_fpr: float = 0.01,
+    min_coverage: int | None = None,
     site: str = "domain",
     holdout: float = 0.5,
     seed: int = 0,
@@ -107,6 +93,7 @@ def run(
     base_url: str | None = None,
     tell: Tell = lambda step, kept: None,
     progress: Progress = lambda tally: None,
+    moved: Moved = lambda done, of: None,
 ) -> Outcome:
     """Do everything with pages: fingerprints, clusters, rules, evaluation and a report, all in the folder `output`.
 
@@ -115,14 +102,13 @@ def run(
     that the rules are tested on. A step whose inputs and options have not changed since an earlier run into the same
     folder is not done again.
     """
-    options = Options(
-        method, by, threshold, distance, content, any_status, base_url, learner, max_fpr, site, holdout, seed
-    )
+    detection = (method, by, threshold, distance, content, any_status, base_url)
+    options = Options(*detection, learner, max_fpr, site, holdout, seed, min_coverage)
     found = sort_inputs(corpus.list_inputs(inputs))
     folder = Path(output)
     _refuse_own_outputs(found, folder)
     make_folder(folder)
-    return _Run(folder, options, found, memory, jobs, tell, progress).all()
+    return _Run(folder, options, found, memory, jobs, tell, progress, moved).all()
 
 
 class _Run:
@@ -137,9 +123,10 @@ class _Run:
         jobs: int | None,
         tell: Tell,
         progress: Progress,
+        moved: Moved,
     ) -> None:
         self.folder, self.options, self.inputs = folder, options, inputs
-        self.memory, self.jobs, self._tell, self._progress = memory, jobs, tell, progress
+        self.memory, self.jobs, self._tell, self._progress, self._moved = memory, jobs, tell, progress, moved
         self._state = State(folder)
         self.steps: dict[str, str] = {}
 
@@ -153,14 +140,26 @@ class _Run:
             read = self._step("pages", made, (PAGES,), self._pages)["read"]
         made = made_of(made, options.method, options.by, options.threshold, options.distance)
         told = self._step("clusters", made, (CLUSTERS,), self._clusters)
-        made = made_of(made, options.learner, options.max_fpr, options.site)
+        similarity: dict[str, Any] = {}
+        if not self.inputs.clusters and options.method in NEAR_METHODS:
+            similarity = self._step("similarity", made, (), self._similarity)
+        made = made_of(made, options.learner, options.max_fpr, options.site, options.min_coverage)
         self._step("rules", made, (RULES,), self._rules)
-        made = made_of(made, options.holdout, options.seed)
+        made = made_of(made, options.holdout, options.seed, EVALUATION_VERSION)
         self._step("evaluation", made, (EVALUATION,), self._evaluation)
+        tradeoff = self._step("tradeoff", made, (), self._tradeoff)
         rules = pipeline.load_rules(self.folder / RULES)
         evaluation = orjson.loads((self.folder / EVALUATION).read_bytes())
         result = Told(list(self.inputs.all), read or told.get("read", {}), told["methods"], evaluation)
-        write_whole(self.folder / REPORT, write_report(result, rules).encode())
+
+        stages = [{"stage": name, **took} for name, took in self._state.took(self.steps)]
+
+        def report() -> dict[str, Any]:
+            made_at = datetime.now(UTC).isoformat(timespec="seconds")
+            known = Known(result, asdict(options), _version(), made_at, tradeoff, similarity, stages)
+            return self._report(known, rules)
+
+        self._step("report", made_of(made, VERSION, PAGE_VERSION, stages), (REPORT, NUMBERS, TEXT), report)
         return Outcome(self.folder, rules, result, self.steps)
 
     def _step(
@@ -170,8 +169,11 @@ class _Run:
         self.steps[name] = "done" if told is None else "kept"
         self._tell(name, told is not None)
         if told is None:
+            forget_peak()
+            begun, cpu = time.monotonic(), time.process_time()
             told = work()
-            self._state.done(name, made, outputs, told)
+            took = {"seconds": time.monotonic() - begun, "cpu_seconds": time.process_time() - cpu}
+            self._state.done(name, made, outputs, told, {**took, "peak_bytes": peak_bytes()})
         return told
 
     def _pages(self) -> dict[str, Any]:
@@ -197,8 +199,7 @@ class _Run:
         options = self.options
         if self.inputs.clusters:
             return self._given_clusters()
-        made = (str(self.folder / PAGES),) if self.inputs.pages else ()
-        source = FingerprintFiles((*self.inputs.fingerprints, *made))
+        source = self._fingerprints()
         clusters = pipeline.cluster(
             source,
             method=options.method,
@@ -213,6 +214,10 @@ class _Run:
             methods = {"exact": pipeline.count_clusters(cluster_exact(source)), **methods}
         return {"methods": methods, "read": {"pages": source.count()}}
 
+    def _fingerprints(self) -> FingerprintFiles:
+        made = (str(self.folder / PAGES),) if self.inputs.pages else ()
+        return FingerprintFiles((*self.inputs.fingerprints, *made))
+
     def _given_clusters(self) -> dict[str, Any]:
         tally = Tally()
         tables = [corpus.read_clusters(file, tally=tally) for file in self.inputs.clusters]
@@ -224,25 +229,74 @@ class _Run:
 
     def _rules(self) -> dict[str, Any]:
         clusters = corpus.read_clusters(self.folder / CLUSTERS)
-        rules = self._learned(clusters)
+        rules = self._learned(clusters, moved=self._moved)
         rules.save(os.fspath(self.folder / RULES))
         return {"rules": len(rules)}
 
-    def _learned(self, clusters: pa.Table) -> RuleSet:
+    def _learned(
+        self, clusters: pa.Table, max_fpr: float | None = None, moved: Moved = lambda done, of: None
+    ) -> RuleSet:
         options = self.options
-        return pipeline.learn(clusters, method=options.learner, max_fpr=options.max_fpr, site=options.site)
+        least = options.max_fpr if max_fpr is None else max_fpr
+        return pipeline.learn(
+            clusters,
+            method=options.learner,
+            max_fpr=least,
+            site=options.site,
+            min_coverage=options.min_coverage,
+            moved=moved,
+        )
 
     def _evaluation(self) -> dict[str, Any]:
         """Measure on pages that were not learned from, with rules learned without them; by both protocols."""
         options = self.options
         clusters = corpus.read_clusters(self.folder / CLUSTERS)
         found: dict[str, Any] = {"holdout": options.holdout, "seed": options.seed}
+        done = 0
         for name, split, share in (("by_cluster", by_cluster, 1 - options.holdout), ("by_sample", by_sample, 0.3)):
             seen, unseen = split(clusters, share, options.seed)
-            found[name] = pipeline.evaluate(self._learned(seen), unseen).to_dict()
+            moved = self._from(done, 2 * clusters.num_rows)
+            found[name] = pipeline.evaluate(self._learned(seen, moved=moved), unseen).to_dict()
+            done += clusters.num_rows
         rules = pipeline.load_rules(self.folder / RULES)
         found["learned_from"] = pipeline.evaluate(rules, clusters).to_dict()
         write_whole(self.folder / EVALUATION, orjson.dumps(found, option=orjson.OPT_INDENT_2))
+        return {}
+
+    def _from(self, begun: int, whole: int) -> Moved:
+        """Tell of a part of the work as of a part: it begins when so much of the whole is done."""
+        return lambda done, of: self._moved(begun + done, whole)
+
+    def _similarity(self) -> dict[str, Any]:
+        options = self.options
+        return similarities.around_threshold(
+            self._fingerprints(), options.method, threshold=options.least_similarity, distance=options.distance
+        )
+
+    def _tradeoff(self) -> dict[str, Any]:
+        options = self.options
+        clusters = corpus.read_clusters(self.folder / CLUSTERS)
+        return find_tradeoff(
+            clusters,
+            self._learned,
+            max_fpr=options.max_fpr,
+            holdout=options.holdout,
+            seed=options.seed,
+            moved=self._moved,
+        )
+
+    def _report(self, known: Known, rules: RuleSet) -> dict[str, Any]:
+        """Write the report: all numbers, the page that shows them, and the text."""
+        found = find_all(known, rules, corpus.read_clusters(self.folder / CLUSTERS))
+        # As the step wrote it: what `read_clusters` gives has no similarities.
+        written = pq.read_table(self.folder / CLUSTERS)
+        line = self.options.least_similarity if self.options.method in THRESHOLDS else None
+        found["similarity"]["members"] = similarities.members(written, line)
+        found["titles"] = {} if self.inputs.clusters else find_titles(self._fingerprints(), shown_urls(found))
+        found["charts"] = charts(found)
+        write_whole(self.folder / NUMBERS, orjson.dumps(found))
+        write_whole(self.folder / REPORT, write_page(found).encode())
+        write_whole(self.folder / TEXT, write_report(known.told, rules).encode())
         return {}
 
 

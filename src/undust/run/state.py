@@ -3,7 +3,7 @@
 import hashlib
 import os
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -40,11 +40,25 @@ class State:
         told = known.get("told")
         return told if isinstance(told, dict) else None
 
-    def done(self, step: str, made_of: str, outputs: Sequence[str], told: dict[str, Any]) -> None:
-        """Write down that a step is done."""
-        self._steps[step] = {"made_of": made_of, "outputs": self._stamps(outputs), "told": told}
+    def done(
+        self,
+        step: str,
+        made_of: str,
+        outputs: Sequence[str],
+        told: dict[str, Any],
+        took: dict[str, float] | None = None,
+    ) -> None:
+        """Write down that a step is done, and what time and memory it took."""
+        self._steps[step] = {"made_of": made_of, "outputs": self._stamps(outputs), "told": told, "took": took or {}}
         text = orjson.dumps({"version": _VERSION, "steps": self._steps}, option=orjson.OPT_INDENT_2)
         write_whole(self.folder / STATE, text)
+
+    def took(self, steps: Iterable[str]) -> Iterator[tuple[str, dict[str, float]]]:
+        """Give what time and memory steps took when they were done, in this run or in an earlier one."""
+        for step in steps:
+            took = self._steps.get(step, {}).get("took")
+            if isinstance(took, dict) and took:
+                yield step, took
 
     def _stamps(self, outputs: Sequence[str]) -> dict[str, list[int]] | None:
         try:
