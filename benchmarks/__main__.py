@@ -8,7 +8,22 @@ import platform
 from rich.console import Console
 from rich.table import Table
 
-NAMES = ("urls", "corpus", "text", "fingerprints", "duplicates", "index", "topical", "learn")
+NAMES = (
+    "urls",
+    "corpus",
+    "text",
+    "fingerprints",
+    "duplicates",
+    "index",
+    "topical",
+    "learn",
+    "normalize",
+    "store",
+    "scrapy_overhead",
+    "crawl",
+    "spark",
+    "serve",
+)
 
 
 def main() -> None:

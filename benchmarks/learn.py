@@ -1,4 +1,7 @@
-"""Learning: one site of 10 thousand to 3 million URLs, by each method; and one cluster of 300,000 URLs."""
+"""Learning: one site of 10 thousand to 3 million URLs, by each method; and one cluster of 300,000 URLs.
+
+Seconds are those of the processor, as other work on the machine must not count.
+"""
 
 import json
 import math
@@ -17,10 +20,11 @@ from undust.learn.methods import method
 from undust.synth.web import Web
 
 METHODS = ("tree", "both")
+LEAST_RATE = 100_000  # URLs a second, from clusters to rules, on a million URLs
 SIZES = (10_000, 70_000, 100_000, 1_000_000, 3_000_000)
 GIANT = 300_000
 PAPER_SECONDS = 37.3  # a site of 70,000 URLs (Lei et al., 2010, section 6.2.2)
-TIMEOUT_SECONDS = 900
+TIMEOUT_SECONDS = 3600
 
 
 def run() -> Iterator[dict[str, Any]]:
@@ -30,6 +34,11 @@ def run() -> Iterator[dict[str, Any]]:
         done = found[70_000]
         job = f"{name}: 70,000 URLs, columns to rules : 1 s"
         yield row(job, f"{done['learn']:.2f} s", f"paper {PAPER_SECONDS} s", done["learn"], 1, at_most=True)
+        done = found[1_000_000]
+        rate = 1_000_000 / (done["columns"] + done["learn"])
+        yield row(
+            f"{name}: URLs a second, 1,000,000 : 100,000", f"{rate:,.0f}", f"{LEAST_RATE:,}", rate / LEAST_RATE, 1
+        )
         done = found[3_000_000]
         seconds = done["columns"] + done["learn"]
         shown = f"{seconds:.1f} s, {done['gigabytes']:.1f} GB"
@@ -71,11 +80,11 @@ def _one(name: str, kind: str, urls: int) -> None:
     for site in by_site(clusters("site", 2_000)):
         chosen.learn_site(site)  # kernels are compiled, or read from disk
     table = clusters(kind, urls)
-    start = time.perf_counter()
+    start = time.process_time()
     (site,) = by_site(table)
-    columns = time.perf_counter()
+    columns = time.process_time()
     chosen.learn_site(site)
-    end = time.perf_counter()
+    end = time.process_time()
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     print(json.dumps({"columns": columns - start, "learn": end - columns, "gigabytes": memory}))
 
