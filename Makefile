@@ -18,7 +18,7 @@ demo: $(VENV)/.core  ## set up what undust needs, then find the duplicates of th
 
 test: $(VENV)/.all   ## set up everything, then run all tests
 	@tests/system-parts.sh
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
 check: $(VENV)/.all  ## ruff, mypy --strict, import contracts
 	$(BIN)/ruff check .

@@ -20,7 +20,11 @@ def command_line() -> str:
         "with one line that says where, what, and what to do.\n",
         _help([]),
     ]
-    parts += [f"## undust {verb}\n\n{_help([verb])}" for verb in cli.VERBS]
+    for verb in cli.VERBS:
+        parts.append(f"## undust {verb}\n\n{_help([verb])}")
+        command = cli.undust.get_command(click.Context(cli.undust), verb)
+        if isinstance(command, click.Group):
+            parts += [f"### undust {verb} {name}\n\n{_help([verb, name])}" for name in command.commands]
     return "\n".join(parts)
 
 
@@ -40,6 +44,8 @@ def settings_and_errors() -> str:
 
 def _help(verb: list[str]) -> str:
     command = cli.undust if not verb else cli.undust.get_command(click.Context(cli.undust), verb[0])
+    if isinstance(command, click.Group) and len(verb) > 1:
+        command = command.commands[verb[1]]
     assert command is not None  # noqa: S101 - a verb of the list
     name = " ".join(["undust", *verb])
     context = click.Context(command, info_name=name, terminal_width=100, help_option_names=["-h", "--help"])

@@ -15,6 +15,9 @@ settings.register_profile(
 settings.register_profile("ci", settings.get_profile("undust"), derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "undust")
 
+# On a slow machine a line about progress would come between those that tests count.
+os.environ["UNDUST_PROGRESS_SECONDS"] = "0"
+
 SERVERS = os.pathsep.join(
     [os.environ.get("PATH", os.defpath), "/usr/sbin", *map(str, Path("/usr/lib/postgresql").glob("*/bin"))]
 )
@@ -44,3 +47,11 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no shared data at {folder}; set UNDUST_SHARED to its folder")
     return folder
+
+
+@pytest.fixture(scope="session")
+def served_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of the small crawl of `tests.serving`; to be copied by whoever changes it."""
+    from tests.serving import make_run
+
+    return make_run(tmp_path_factory.mktemp("served"))

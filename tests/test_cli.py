@@ -325,7 +325,9 @@ def test_the_demo_shows_duplicates(run: Run, tmp_path: Path) -> None:
     assert "http://docs.test:8180/\n    http://www.docs.test:8180/\n" in out
     assert "docs.test  //….{?}.docs.test/…" in out
     written = sorted(path.name for path in (tmp_path / "demo").iterdir())
-    assert written == ["clusters.tsv", "pages.parquet", "rules.json"]
+    made = ["clusters.parquet", "evaluation.json", "pages.parquet", "report.html", "report.json", "report.txt"]
+    assert written == [*made, "rules.json", "run.json"]
+    assert str(tmp_path / "demo" / "report.html") in out
 
 
 def test_urls_are_normalized_one_a_line(run: Run) -> None:

@@ -12,7 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from undust.corpus import Tally, read_clusters, read_pages, write_table
+    from undust.crawl.flow import crawl
+    from undust.crawl.seen import Seen
     from undust.dedup import Deduplicated, dedup
+    from undust.exchange import export_rules, import_rules
     from undust.index.online import Index
     from undust.pipeline import cluster, evaluate, fingerprint, learn, load_rules
     from undust.related_pages import related
@@ -31,9 +34,13 @@ _HOMES = {
     "Deduplicated": "undust.dedup",
     "Index": "undust.index.online",
     "RuleSet": "undust.rules.ruleset",
+    "Seen": "undust.crawl.seen",
     "cluster": "undust.pipeline",
+    "crawl": "undust.crawl.flow",
     "dedup": "undust.dedup",
     "evaluate": "undust.pipeline",
+    "export_rules": "undust.exchange",
+    "import_rules": "undust.exchange",
     "fingerprint": "undust.pipeline",
     "learn": "undust.pipeline",
     "load_rules": "undust.pipeline",
@@ -53,11 +60,15 @@ __all__ = [
     "Deduplicated",
     "Index",
     "RuleSet",
+    "Seen",
     "Tally",
     "cluster",
+    "crawl",
     "dedup",
     "evaluate",
+    "export_rules",
     "fingerprint",
+    "import_rules",
     "learn",
     "load_rules",
     "normalize",

@@ -27,23 +27,27 @@ from undust.detect.removals import keepers_of
 from undust.errors import InputError, UsageError
 from undust.evaluate.report import evaluate
 from undust.evaluate.split import by_cluster as split_clusters
-from undust.learn.columns import SiteUrls, by_site
+from undust.learn.columns import SiteUrls, by_site, site_tables
+from undust.learn.large import MOST, learn_table
 from undust.learn.methods import Options
 from undust.learn.methods import method as learning_method
 from undust.learn.tree.forms import forms_of
 from undust.learn.tree.pattern_tree import grow
 from undust.learn.tree.text import draw
 from undust.memory import working_bytes
-from undust.rules.binary import MAGIC, MappedRules
-from undust.rules.files import loads
+from undust.rules.binary import MAGIC
+from undust.rules.reading import read_rules
+from undust.rules.rule import Rule
 from undust.rules.ruleset import RuleSet
 from undust.topical_clustering import choose_topical, cluster_topical
 from undust.urls.batch import normalize_many
 
 Input = str | os.PathLike[str]
 Progress = Callable[[Tally], None]
+Moved = Callable[[int, int], None]
+"""Is told how much is done, and of how much."""
 
-METHODS = ("exact", "simhash", "minhash", "cascade")
+METHODS = ("exact", "simhash", "minhash", "bag", "cascade")
 
 __all__ = [
     "cluster",
@@ -155,7 +159,7 @@ def open_fingerprints(
 
     Those of the pages in other inputs are made and written into `folder`; tables of digests that are no Parquet, too.
     """
-    files = corpus.list_inputs(inputs)
+    files = [part for path in corpus.list_inputs(inputs) for part in corpus.parts_of(path)]
     ready = [file for file in files if corpus.is_fingerprints(file)]
     raw = [file for file in files if file not in ready]
     for number, file in enumerate(ready):
@@ -193,9 +197,9 @@ def cluster(
     """Group the URLs of duplicate pages (`url`, `cluster`); a page without duplicates is a group of one.
 
     `method` is `exact` (equal bodies), `simhash` (within `distance` bits), `minhash` (shingles with a Jaccard
-    similarity of at least `threshold`, 0.8 if nobody says) or `cascade`; the last three also tell the `similarity` to
-    the centre. With `keep`, policies in order of weight, the `keeper` of each cluster is named too. Up to `memory` is
-    used, such as `2GB`; what has no room goes to files in `folder`.
+    similarity of at least `threshold`, 0.8 if nobody says), `bag` (words in any order, 0.9) or `cascade`; all but the
+    first also tell the `similarity` to the centre. With `keep`, policies in order of weight, the `keeper` of each
+    cluster is named too. Up to `memory` is used, such as `2GB`; what has no room goes to files in `folder`.
     `topical` groups pages about the same things instead, with their `topic` (`undust.detect.topical.Topical`).
     """
     if method not in (*METHODS, "topical"):
@@ -204,8 +208,7 @@ def cluster(
     if method == "topical":
         wanted = choose_topical(bags, threshold, uncrawled, keep)
         return cluster_topical(source, wanted, by=by, memory=memory, folder=folder)
-    least = 0.8 if threshold is None else threshold
-    options: dict[str, Any] = {"by": by, "threshold": least, "distance": distance, "folder": folder}
+    options: dict[str, Any] = {"by": by, "threshold": threshold, "distance": distance, "folder": folder}
     working_bytes(memory, 0, "pages")
     if method == "exact" and keep is None:
         return cluster_exact(source)
@@ -224,13 +227,31 @@ def learn(
     max_fpr: float = 0.01,
     site: str = "domain",
     selection: str = "graph",
+    most: int = MOST,
+    moved: Moved = lambda done, of: None,
+    min_coverage: int | None = None,
 ) -> RuleSet:
     """Learn how sites spell one page in several ways, from a table of clusters (`url`, `cluster`).
 
     `method` is one of `learn.methods.METHODS`; `selection` says how `tree` chooses among rules: `graph` or `naive`.
+    Of a site of more than `most` URLs a part is learned from (`learn.large`), and rules are proofed on all.
+    `moved` is told, site by site, how many URLs were learned from.
+    What is learned has to hold for `min_coverage` URLs: if nobody says how many, for 10, or a tenth of a small site.
     """
-    chosen = learning_method(method, Options(max_fpr, selection))
-    return RuleSet(rule for urls in _sites(clusters, site) for rule in chosen.learn_site(urls))
+    if min_coverage is not None and min_coverage < 0:
+        raise UsageError(f"min_coverage: {min_coverage} is less than 0; give a number of URLs")
+    options = Options(max_fpr, selection, min_coverage)
+    chosen = learning_method(method, options)
+    tables = site_tables(clusters, hosts=_by_hosts(site))
+
+    def learned() -> Iterator[Rule]:
+        done = 0
+        for name, rows in tables:
+            yield from learn_table(chosen, name, rows, options, most)
+            done += len(rows)
+            moved(done, clusters.num_rows)
+
+    return RuleSet(learned())
 
 
 def draw_trees(clusters: pa.Table, *, site: str = "domain") -> Iterator[str]:
@@ -239,9 +260,13 @@ def draw_trees(clusters: pa.Table, *, site: str = "domain") -> Iterator[str]:
 
 
 def _sites(clusters: pa.Table, site: str) -> Iterator[SiteUrls]:
+    return by_site(clusters, hosts=_by_hosts(site))
+
+
+def _by_hosts(site: str) -> bool:
     if site not in ("domain", "host"):
         raise UsageError(f"unknown site {site!r}; one of domain, host")
-    return by_site(clusters, hosts=site == "host")
+    return site == "host"
 
 
 def load_rules(path: Input) -> RuleSet:
@@ -250,11 +275,11 @@ def load_rules(path: Input) -> RuleSet:
         with Path(path).open("rb") as file:
             start = file.read(len(MAGIC))
             if start == MAGIC and Path(path).is_file():
-                return RuleSet(MappedRules(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), os.fspath(path)))
+                return read_rules(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), os.fspath(path))
             text = start + file.read()
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}; give a rule file") from error
-    return RuleSet(MappedRules(text, os.fspath(path)) if start == MAGIC else loads(text, os.fspath(path)))
+    return read_rules(text, os.fspath(path))
 
 
 def usable_urls(pages: pa.RecordBatch, tally: Tally) -> pa.RecordBatch:

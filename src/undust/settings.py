@@ -20,3 +20,7 @@ MAX_LISTED = 100
 
 MAX_ARGUMENTS = 256
 """A query (or the parameters of a path) with more is taken as one value: no page has so many, traps do."""
+
+MAX_TRIES = 2_000
+"""Rule files by which one URL may have to be held against more structures and patterns are refused: no site that was
+learned needs more than 200, and the time of a URL must be bounded whoever wrote the rules."""

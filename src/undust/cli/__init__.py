@@ -18,12 +18,19 @@ VERBS = (
     "learn",
     "evaluate",
     "compare",
+    "crawl",
     "normalize",
     "explain",
+    "rules",
+    "export",
+    "import",
     "related",
+    "serve",
     "synth",
     "demo",
 )
+
+MODULES = {"import": "import_"}  # verbs that are keywords of Python
 
 OVERVIEW = """Find duplicate web pages, and learn from them which URLs lead to the same page.
 
@@ -46,7 +53,7 @@ class _Verbs(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in VERBS:
             return None
-        command: click.Command = importlib.import_module(f"undust.cli.{cmd_name}").command
+        command: click.Command = importlib.import_module(f"undust.cli.{MODULES.get(cmd_name, cmd_name)}").command
         return command
 
 

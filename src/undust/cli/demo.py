@@ -1,6 +1,5 @@
 """`undust demo`: the whole flow on the sample that ships with undust."""
 
-from importlib import resources
 from typing import TYPE_CHECKING
 
 import click
@@ -23,19 +22,15 @@ def command(output: str, quiet: bool) -> None:
     Example:
       undust demo
     """
-    from pathlib import Path
+    from importlib import resources
 
     from undust import corpus, pipeline
+    from undust.run.flow import CLUSTERS, REPORT, run
 
-    folder = Path(output)
-    folder.mkdir(parents=True, exist_ok=True)
     with resources.as_file(resources.files("undust") / "data" / "sample.warc.gz") as sample:
-        fingerprints = pipeline.fingerprint(sample)
-    clusters = pipeline.cluster(fingerprints)
-    corpus.write_table(fingerprints, folder / "pages.parquet")
-    corpus.write_table(clusters, folder / "clusters.tsv")
-    rules = pipeline.learn(clusters)
-    rules.save(str(folder / "rules.json"))
+        found = run(sample, output=output, method="exact", content="all")
+    folder, rules = found.folder, found.rules
+    clusters = corpus.read_clusters(folder / CLUSTERS)
     if quiet:
         return
     counts = pipeline.count_clusters(clusters)
@@ -52,7 +47,7 @@ def command(output: str, quiet: bool) -> None:
     click.echo("".join(f"  {rule}\n" for rule in rules))
     new = "http://mirror.files.test:8180/doc/a-page-that-nobody-fetched/?C=S;O=D"
     click.echo(f"So, of a page that nobody has fetched,\n  {new}\nis\n  {rules.normalize(new)}\n")
-    click.echo(f"All of it is in {folder}/. Now with pages of your own:\n")
+    click.echo(f"All of it is in {folder}/; look at {folder / REPORT} with a browser. Now with pages of your own:\n")
     click.echo("  undust run crawl.warc.gz -o crawl\n  undust --help")
 
 

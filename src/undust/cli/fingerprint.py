@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from undust.cli.engine import engine_options, on_spark
 from undust.cli.reading import inputs_argument, reading_options
 from undust.cli.talk import announce_compiling, json_option, progress, quiet_option, summarize
 
@@ -21,6 +22,7 @@ from undust.cli.talk import announce_compiling, json_option, progress, quiet_opt
 @click.option("--exact-only", is_flag=True, help="Digests of bodies only; the text is not looked at.")
 @click.option("--links", is_flag=True, help="Keep the words around links, too: for topics, related pages and in-links.")
 @reading_options
+@engine_options
 @quiet_option
 @json_option
 def command(
@@ -32,6 +34,8 @@ def command(
     jobs: int | None,
     any_status: bool,
     base_url: str | None,
+    engine: str,
+    master: str | None,
     quiet: bool,
     as_json: bool,
 ) -> None:
@@ -47,6 +51,7 @@ def command(
     Examples:
       undust fingerprint crawl.warc.gz -o pages.parquet
       undust fingerprint *.cdx.gz more.jsonl -o pages.parquet --jobs 4
+      undust fingerprint crawl/*.warc.gz -o pages.parquet --engine spark --master spark://host:7077
       undust fingerprint site/ --base-url https://example.com/ -o pages.parquet
     """
     announce_compiling(quiet=quiet)
@@ -57,6 +62,13 @@ def command(
     if exact_only and links:
         raise click.UsageError("--exact-only looks at no links; leave out one of --exact-only and --links")
     made = PageFingerprints(content, exact_only, links=links)
+    if on_spark(engine, master, jobs=jobs):
+        from undust.cli import on_spark as spark
+
+        reading = {"any_status": any_status, "base_url": base_url}
+        tally = spark.fingerprint(master, inputs, output, made, reading)
+        summarize(tally, quiet=quiet, as_json=as_json, output=output)
+        return
     aside = Path(f"{output}.parts") if output != "-" else None
     with corpus.TableWriter(output, made.schema) as writer, progress(inputs, quiet=quiet) as moved:
         for batch in pipeline.fingerprint_batches(

@@ -1,9 +1,11 @@
 """`undust related`: which pages are about the same things as a page."""
 
+import contextlib
+
 import click
 
 from undust.cli.detection import memory_option
-from undust.cli.talk import announce_compiling, print_json, quiet_option, say
+from undust.cli.talk import announce_compiling, print_json, quiet_option, say, working
 
 
 @click.command("related", short_help="Pages about the same things as a page.")
@@ -65,13 +67,16 @@ def command(
         raise click.UsageError("--uncrawled pages are known by links only; use --bags anchors")
     from undust.related_pages import open_related
 
-    def tell(message: str) -> None:
-        say(message, quiet=quiet)
-        announce_compiling(quiet=quiet)
+    with contextlib.ExitStack() as shown:
 
-    found = open_related(
-        pages, bags=bags, threshold=threshold, uncrawled=uncrawled, index=index, memory=memory, tell=tell
-    )
+        def tell(message: str) -> None:
+            say(message, quiet=quiet)
+            announce_compiling(quiet=quiet)
+            shown.enter_context(working("index of related pages", quiet=quiet))
+
+        found = open_related(
+            pages, bags=bags, threshold=threshold, uncrawled=uncrawled, index=index, memory=memory, tell=tell
+        )
     answer = found.related(url, number, below=below)
     if as_json:
         print_json({"url": url, "related": [page._asdict() for page in answer]})

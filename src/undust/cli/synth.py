@@ -1,12 +1,8 @@
 """`undust synth`: a generated web with planted duplicates, and the truth about them."""
 
-import contextlib
-import sys
-from collections.abc import Callable, Iterator
-
 import click
 
-from undust.cli.talk import json_option, print_json, quiet_option, say
+from undust.cli.talk import json_option, print_json, quiet_option, say, working
 
 
 @click.command("synth", short_help="A generated web with planted duplicates and their truth.")
@@ -75,7 +71,14 @@ def command(
     from undust.synth.write import synth
 
     listed = [name.strip() for name in families.split(",")] if families else []
-    with _progress(urls, quiet=quiet) as moved:
+    written = 0
+    with working("writing", quiet=quiet) as moved:
+
+        def count(some: int) -> None:
+            nonlocal written
+            written += some
+            moved(written, urls)
+
         truth = synth(
             output,
             sites=sites,
@@ -87,7 +90,7 @@ def command(
             pages=pages,
             edits=edits,
             canonical=canonical,
-            progress=moved,
+            progress=count,
         )
     if as_json:
         print_json({key: value for key, value in truth.items() if key != "sites"} | {"sites": len(truth["sites"])})
@@ -97,17 +100,3 @@ def command(
         f" {truth['duplicate_rate']:.1%} duplicates: {output}",
         quiet=quiet,
     )
-
-
-@contextlib.contextmanager
-def _progress(urls: int, *, quiet: bool) -> Iterator[Callable[[int], None]]:
-    """Show how many URLs are written, if stderr is a terminal."""
-    if quiet or not sys.stderr.isatty():
-        yield lambda count: None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("writing", total=urls)
-        yield lambda count: bar.advance(task, count)

@@ -1,4 +1,4 @@
-"""What verbs say on stderr: progress while a terminal looks on, a summary at the end."""
+"""What verbs say on stderr: how far long work has come, and a summary at the end."""
 
 import contextlib
 import os
@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from undust.cli.watching import Standing, watched
 
 if TYPE_CHECKING:
     from undust.corpus import Tally
@@ -47,23 +49,28 @@ def announce_compiling(*, quiet: bool) -> None:
 
 @contextlib.contextmanager
 def progress(inputs: Sequence[str], *, quiet: bool, doing: str = "reading") -> Iterator[Callable[["Tally"], None]]:
-    """Show how much of the inputs was read, if stderr is a terminal; give the function that moves the bar."""
-    if quiet or not sys.stderr.isatty():
-        yield lambda tally: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+    """Show how much of the inputs was read; give the function that is told of it."""
+    standing = Standing(doing, "pages", _total_bytes(inputs))
+    with watched(standing, say, quiet=quiet):
+        yield lambda tally: standing.move(tally.bytes, tally.pages)
 
-    columns = (
-        TextColumn(doing),
-        BarColumn(),
-        DownloadColumn(binary_units=True),
-        TextColumn("{task.fields[pages]:,} pages"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(doing, total=_total_bytes(inputs), pages=0)
-        yield lambda tally: bar.update(task, completed=tally.bytes, pages=tally.pages)
+
+@contextlib.contextmanager
+def working(
+    doing: str, *, quiet: bool, total: int | None = None, unit: str = "URLs"
+) -> Iterator[Callable[[int, int], None]]:
+    """Show that work goes on; give the function that is told how much is done, and of how much.
+
+    Who cannot tell that never calls it: then time and memory are shown.
+    """
+    standing = Standing(doing, unit, total)
+
+    def moved(done: int, of: int) -> None:
+        standing.total = of
+        standing.move(done, done)
+
+    with watched(standing, say, quiet=quiet):
+        yield moved
 
 
 def _total_bytes(inputs: Sequence[str]) -> int | None:

@@ -3,6 +3,7 @@
 import os
 import stat
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 import pyarrow as pa
 
@@ -20,6 +21,7 @@ __all__ = [
     "Tally",
     "is_fingerprints",
     "list_inputs",
+    "parts_of",
     "read_clusters",
     "read_fingerprints",
     "read_one",
@@ -81,13 +83,23 @@ def read_one(
 
 
 def read_clusters(path: Input, *, tally: Tally | None = None) -> pa.Table:
-    """The table of clusters in a Parquet, JSONL, CSV or TSV file: `url`, `cluster`, maybe `importance`, `inlinks`."""
+    """The table of clusters in a Parquet, JSONL, CSV or TSV file: `url`, `cluster`, maybe `importance`, `inlinks`.
+
+    Also of a folder of Parquet parts, as Spark writes it.
+    """
     from undust.corpus.clusters import read_clusters as read
 
     path = os.fspath(path)
     if path != STDIN:
         _require_readable(path)
-    return read(path, tally=tally)
+    tables = [read(part, tally=tally) for part in parts_of(path)]
+    return tables[0] if len(tables) == 1 else pa.concat_tables(tables, promote_options="default")
+
+
+def parts_of(path: str) -> list[str]:
+    """Give the parts of a folder that Spark has written, in order; of anything else the path itself."""
+    parts = sorted(map(str, Path(path).glob("part-*.parquet"))) if path != STDIN and Path(path).is_dir() else []
+    return parts or [path]
 
 
 def _batches(path: str, reading: Reading) -> Iterator[pa.RecordBatch]:

@@ -67,6 +67,9 @@ class TableWriter:
         except (OSError, ValueError) as error:  # ValueError: a name that no file can have
             self._forget()
             raise self._error(error) from error
+        except BaseException:  # an interrupt between the first byte and the first row, too
+            self._forget()
+            raise
         return self
 
     def write(self, batch: pa.RecordBatch | pa.Table) -> None:
@@ -104,8 +107,8 @@ class TableWriter:
             raise IsADirectoryError(errno.EISDIR, "is a folder")
         # In the same folder: a rename across file systems is a copy, and can be cut.
         aside = os.path.join(folder, f".{name[:40]}.{secrets.token_hex(4)}.part")  # noqa: PTH118 - the same
+        self._aside = aside  # before it is there: an interrupt may come between
         self._raw = open(aside, "xb", buffering=2**20)  # noqa: PTH123, SIM115 - closed by the stack
-        self._aside = aside
         self._closing.enter_context(self._raw)
         if not self.path.lower().endswith(".gz"):
             return self._raw

@@ -186,7 +186,9 @@ def slices(urls: Any) -> Iterator[pa.StringArray]:
         urls = pa.chunked_array(urls) if hasattr(urls, "__arrow_c_stream__") else pa.array(urls, from_pandas=True)
     for chunk in urls.chunks if isinstance(urls, pa.ChunkedArray) else [urls]:
         start = 0
-        if pa.types.is_null(chunk.type) or pa.types.is_dictionary(chunk.type):
+        if pa.types.is_dictionary(chunk.type):
+            chunk = chunk.dictionary.cast(pa.string()).take(chunk.indices)  # also where it holds views, as Polars does
+        elif pa.types.is_null(chunk.type):
             chunk = chunk.cast(pa.string())
         while start < len(chunk):
             size = len(chunk) - start

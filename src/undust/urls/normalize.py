@@ -36,8 +36,11 @@ _ESCAPES = {
 
 # A URL of this shape, without "/." in it, is normal already. Most are, and this is all that they cost.
 _NORMAL_ESCAPE = "%(?:[0189A-F][0-9A-F]|2[0-9A-CF]|3[A-F]|40|5[B-E]|60|7[B-DF])"
+_BYTE = "(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
+_PORT = "(?:[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])"
 _NORMAL = re.compile(
-    r"https?+://(?:[a-z0-9_\-]++\.)*+[a-z_\-][a-z0-9_\-]*+(?::(?!80/|443/)[1-9][0-9]{0,3}+)?+"
+    rf"https?+://(?:(?:{_BYTE}\.){{3}}{_BYTE}(?=[:/])|(?:[a-z0-9_\-]++\.)*+[a-z_\-][a-z0-9_\-]*+)"
+    rf"(?::(?!80/|443/){_PORT}(?=/))?+"
     rf"/(?:[{_IN_PATH}]++|{_NORMAL_ESCAPE})*+(?:\?(?:[{_IN_QUERY}]++|{_NORMAL_ESCAPE})*+)?+"
 )
 _EDGES = "".join(map(chr, range(0x21)))  # C0 controls and space, which browsers strip
