@@ -1,10 +1,12 @@
 """Crawls of real servers on loopback that answer well, badly or not at all, and crawls that are killed."""
 
+import contextlib
 import json
 import os
 import random
 import resource
 import signal
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,7 +17,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import undust
-from tests.crawl_site import Request, Site, article_site, faulty_site, links, prose, serving
+from tests.crawl_site import Handler, Request, Site, article_site, faulty_site, links, prose, serving
+from undust.crawl.loop import STATE
 from undust.errors import InputError, UsageError
 
 pytest.importorskip("scrapy")
@@ -181,9 +184,26 @@ def test_private_addresses_are_not_asked_unless_allowed(tmp_path: Path) -> None:
         assert any("--allow-private" in why for why in by_name.failures)
 
 
+def slow_until_rules(site: dict[str, Handler], state: Path) -> dict[str, Handler]:
+    """Answer 300 requests at once, and the rest when rules are in force, as a server with more pages would."""
+    article = site["/a"]
+
+    def patient(request: Request) -> None:
+        while request.site.requests.total() > 300 and not rules_in_force(state):
+            assert not request.site.released.wait(0.1)
+        article(request)
+
+    return {**site, "/a": patient}
+
+
+def rules_in_force(state: Path) -> bool:
+    with contextlib.closing(sqlite3.connect(f"file:{state}?mode=ro", uri=True)) as base:
+        return bool(base.execute("SELECT count(*) FROM rules WHERE state = 'in force'").fetchone()[0])
+
+
 def test_a_crawl_that_learns_skips_duplicates_and_loses_nothing(tmp_path: Path) -> None:
-    with serving(article_site(150)) as site:
-        found = undust.crawl(f"{site.url}/", output=tmp_path / "learned", learn=True, **FAST)
+    with serving(slow_until_rules(article_site(150), tmp_path / "learned" / STATE)) as site:
+        found = undust.crawl(f"{site.url}/", output=tmp_path / "learned", learn=True, timeout=300, **FAST)
     texts = {path for path in pages(tmp_path / "learned") if path.startswith("a?id=")}
     assert {one.split("&")[0] for one in texts} == {f"a?id={n}" for n in range(150)}
     assert found.rules
