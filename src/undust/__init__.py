@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    __version__: str
     from undust.corpus import Tally, read_clusters, read_pages, write_table
     from undust.crawl.flow import crawl
     from undust.crawl.seen import Seen
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from undust.urls.batch import normalize_many, split_many
     from undust.urls.normalize import normalize
     from undust.urls.site import site
-
-__version__ = "0.1.0"
 
 # Names are imported when they are used: normalizing one URL should not wait for Arrow and Numba.
 _HOMES = {
@@ -96,9 +95,20 @@ sys.modules[__name__].__class__ = _Package
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return _version()
     if name not in _HOMES:
         raise AttributeError(f"module 'undust' has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)
+
+
+def _version() -> str:
+    from importlib import metadata  # which takes longer than all else here
+
+    try:
+        return metadata.version("undust")
+    except metadata.PackageNotFoundError:  # sources that nobody installed
+        return "0+unknown"
 
 
 def __dir__() -> list[str]:

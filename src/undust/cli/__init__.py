@@ -7,7 +7,6 @@ from typing import Any
 
 import click
 
-from undust import __version__
 from undust.errors import UndustError
 
 VERBS = (
@@ -60,7 +59,9 @@ class _Verbs(click.Group):
 @click.command(
     cls=_Verbs, help=OVERVIEW, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
 )
-@click.version_option(__version__, "-V", "--version", prog_name="undust", message="%(prog)s %(version)s")
+@click.version_option(
+    None, "-V", "--version", package_name="undust", prog_name="undust", message="%(prog)s %(version)s"
+)
 def undust() -> None:
     """Hold the verbs."""
 
