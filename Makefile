@@ -6,7 +6,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check -qq
 
-.PHONY: help setup demo test check bench fuzz lock clean
+.PHONY: help setup demo test check docs bench fuzz lock clean
 
 help:            ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 10
@@ -25,6 +25,10 @@ check: $(VENV)/.all  ## ruff, mypy --strict, import contracts
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+
+docs: $(VENV)/.all   ## the pages of docs/ as a site, in site/
+	$(BIN)/python docs/generate.py
+	$(BIN)/sphinx-build --fail-on-warning --keep-going -q docs site
 
 bench: $(VENV)/.all  ## undust beside its peers, as ratios
 	$(BIN)/python -m benchmarks

@@ -12,12 +12,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.console import with_output
 from undust import cli, errors, tables
 from undust.detect.pages import PageFingerprints
 from undust.urls.normalize import PRESETS, STANDARD
 
 ROOT = Path(__file__).parents[1]
-PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 SAMPLE = resources.files("undust") / "data" / "sample.warc.gz"
 
 
@@ -53,6 +54,31 @@ def test_the_python_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.chdir(tmp_path)
     (code,) = blocks(ROOT / "README.md", "python")
     exec(code, {})  # noqa: S102 - our own README
+
+
+def test_the_tutorial_prints_what_it_says(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
+    assert page.count("$ undust") > 5
+    assert with_output(page, tmp_path) == page, "run: python -m tests.console docs/tutorial.md --write"
+
+
+def test_the_pages_make_a_site(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "sphinx", "--fail-on-warning", "-q", "-d", tmp_path / "doctrees"]
+    done = subprocess.run(
+        [*command, ROOT / "docs", tmp_path / "site"], capture_output=True, text=True, check=False, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    for page in (ROOT / "docs").rglob("*.md"):
+        html = (tmp_path / "site" / page.relative_to(ROOT / "docs").with_suffix(".html")).read_text(encoding="utf-8")
+        loaded = re.findall(r"<(?:script|link|img|iframe)[^>]*\b(?:src|href)=[\"'](https?:)?//", html)
+        assert not loaded, page  # nothing comes from elsewhere
+
+
+def test_every_word_of_the_code_is_in_the_glossary() -> None:
+    page = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+    words = ["page", "text", "fingerprint", "pair", "cluster", "keeper", "site", "key", "value"]
+    words += ["rule", "context", "operation", "coverage", "support"]
+    assert [word for word in words if not re.search(rf"\b{word}", page)] == []
 
 
 def test_the_make_targets_of_the_docs_exist() -> None:

@@ -15,6 +15,8 @@ from undust.rules.line_reader import read_line
 from undust.rules.ruleset import RuleSet
 
 ROOT = Path(__file__).parents[1]
+CELLS = sorted(path.stem for path in (ROOT / "examples").glob("*.py") if path.read_text().startswith("# %%"))
+JAVA = {"spark_job"}
 asked: Counter[str] = Counter()
 PAGES = {
     "/": b"<a href='/a?sid=1'>a</a> <a href='/a?sid=2'>a</a> <a href='b'>b</a> <a href='mailto:me@a.test'>m</a>",
@@ -66,3 +68,17 @@ def test_the_crawler_with_httpx_fetches_no_page_twice(address: str, tmp_path: Pa
     asked.clear()
     assert run(address, tmp_path) == ["/", "1 new pages"]
     assert asked == {"/": 1}
+
+
+@pytest.mark.parametrize("name", [pytest.param(one, marks=pytest.mark.java if one in JAVA else ()) for one in CELLS])
+def test_an_example_in_cells_runs_from_top_to_bottom(name: str, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "examples" / f"{name}.py")],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout

@@ -313,7 +313,7 @@ def test_the_examples_of_the_docs_run(
 ) -> None:
     shutil.copy(SAMPLE, tmp_path / "crawl.warc.gz")
     monkeypatch.chdir(tmp_path)
-    for code in re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "index.md").read_text("utf-8"), re.DOTALL):
+    for code in re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "online-index.md").read_text("utf-8"), re.DOTALL):
         exec(code, {})  # noqa: S102 - our own docs
     assert capsys.readouterr().out == "http://example.com/a exact 1.0\n"
 

@@ -34,7 +34,7 @@ class Index:
 
     One process writes at a time, any number read. What a call has returned for outlives a crash of the process and,
     unless `sync` is off, of the machine. Readers see the state as it was when they opened it, or last did `refresh`.
-    Settings are those of a new index; of one that exists, they are checked if given. docs/index.md says more.
+    Settings are those of a new index; of one that exists, they are checked if given. docs/online-index.md says more.
     """
 
     def __init__(
