@@ -27,7 +27,7 @@ check: $(VENV)/.all  ## ruff, mypy --strict, import contracts
 	$(BIN)/lint-imports --no-cache
 
 docs: $(VENV)/.all   ## the pages of docs/ as a site, in site/
-	$(BIN)/python docs/generate.py
+	$(BIN)/python -m docs.generate
 	$(BIN)/sphinx-build --fail-on-warning --keep-going -q docs site
 
 bench: $(VENV)/.all  ## undust beside its peers, as ratios

@@ -16,7 +16,7 @@ from duplicate_url_discarder.url_canonicalizer import UrlCanonicalizer
 from w3lib.url import canonicalize_url
 
 from benchmarks.timing import best_seconds, row
-from undust.pipeline import load_rules
+from undust.rule_files import load_rules
 from undust.rules.line_reader import read_line
 from undust.rules.rule import Rule
 from undust.rules.ruleset import RuleSet

@@ -80,7 +80,7 @@ def _child(address: str, add_on: bool, folder: str) -> None:
                                 "CONCURRENT_REQUESTS_PER_DOMAIN": 16, "DOWNLOAD_DELAY": 0}  # fmt: skip
     if add_on:
         # Kernels for rules load after a number of URLs; a crawl of millions pays for that once.
-        from undust.pipeline import load_rules
+        from undust.rule_files import load_rules
 
         rules = load_rules(Path(folder, "rules.json"))
         for n in range(200):

@@ -1,4 +1,4 @@
-"""Writes the pages that come from the code: command line, Python, settings and errors, and what examples tell."""
+"""Writes the pages that come from the code: command line, Python, settings, errors, examples; the picture of imports."""
 
 import ast
 import inspect
@@ -10,6 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import click
+from docs.draw_imports import draw
 
 import undust
 from undust import cli, errors, settings
@@ -141,6 +142,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "cli.md": command_line,
     "settings.md": settings_and_errors,
     "api.md": python_api,
+    "imports.svg": draw,
     **{f"howto/{page}.md": partial(how_to, example) for page, example in EXAMPLES.items()},
 }
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from undust import cli
-from undust.pipeline import load_rules
+from undust.rule_files import load_rules
 from undust.rules.line_reader import read_line
 from undust.rules.rule import Rule, Statistics
 from undust.rules.ruleset import RuleSet

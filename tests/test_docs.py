@@ -1,6 +1,6 @@
 """The docs say what is true: their commands run, their pages are complete, their links lead somewhere."""
 
-import importlib.util
+import importlib
 import inspect
 import re
 import shutil
@@ -27,13 +27,9 @@ def blocks(page: Path, language: str) -> list[str]:
 
 
 def test_generated_pages_are_as_the_code_would_write_them() -> None:
-    spec = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
-    assert spec is not None
-    assert spec.loader is not None
-    generate = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(generate)
+    generate = importlib.import_module("docs.generate")
     for name, page in generate.PAGES.items():
-        assert (ROOT / "docs" / name).read_text(encoding="utf-8") == page(), f"run: python docs/generate.py ({name})"
+        assert (ROOT / "docs" / name).read_text(encoding="utf-8") == page(), f"run: python -m docs.generate ({name})"
 
 
 def test_the_commands_of_the_readme_run(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from undust import export_rules, import_rules
 from undust.cli import main
 from undust.errors import InputError, UsageError
-from undust.pipeline import load_rules
+from undust.rule_files import load_rules
 from undust.rules.imports.formats import FORMATS, import_text
 from undust.rules.imports.names import EndlessError, expanded
 from undust.rules.rule import Rule

@@ -8,7 +8,8 @@ from tests.test_learn import FAMILIES, table
 from undust.cli import main
 from undust.errors import UsageError
 from undust.learn.methods import METHODS
-from undust.pipeline import learn, load_rules
+from undust.pipeline import learn
+from undust.rule_files import load_rules
 from undust.rules.ruleset import RuleSet
 
 PAIRS = [(f"http://h.com/p{i}{s}", i) for i in range(8) for s in ("", "?v=1")]

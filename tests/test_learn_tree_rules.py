@@ -26,7 +26,8 @@ from undust.learn.tree.pattern_tree import PatternTree, grow
 from undust.learn.tree.text import describe
 from undust.learn.tree.transforms import DropSegment, NewPath, SetLast, Sheet, Transform
 from undust.learn.tree_learner import TreeLearner
-from undust.pipeline import draw_trees, learn, load_rules
+from undust.pipeline import draw_trees, learn
+from undust.rule_files import load_rules
 from undust.rules.ruleset import RuleSet
 from undust.rules.values import DROP, Copy, Ignore
 from undust.urls.keys import Key

@@ -83,7 +83,7 @@ def core_only() -> frozenset[str]:
         (["--version"], "undust "),
         (["normalize", "HTTP://h.com/a/../?b=1"], "http://h.com/?b=1\n"),
         (["normalize", "-r", "rules.json", "http://h.com/?sid=1"], "http://h.com/\n"),
-        (["export", "rules.json", "--to", "regex"], "pattern,replacement"),
+        (["export", "rules.json", "--to", "regex", "-o", "-"], "pattern,replacement"),
     ],
     ids=lambda given: given[0] if isinstance(given, list) else "",
 )

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tests.rules_strategies import RULE_SETS, standard_urls
 from undust.errors import InputError
 from undust.kernels.rules_validate import seal_sites
-from undust.pipeline import load_rules
+from undust.rule_files import load_rules
 from undust.rules import binary
 from undust.rules.binary import MappedRules, dump_binary
 from undust.rules.files import dumps, loads

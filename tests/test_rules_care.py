@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.rules_strategies import RULE_SETS, standard_urls
 from undust.errors import InputError, UsageError
-from undust.pipeline import load_rules
+from undust.rule_files import load_rules
 from undust.rules.apply import fit
 from undust.rules.care import GUARD, Choice, dated, drop, find_rules, restore, withdraw
 from undust.rules.line_reader import read_line

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.rules_strategies import RULE_SETS, standard_urls
 from undust.errors import InputError
-from undust.pipeline import load_rules
+from undust.rule_files import load_rules
 from undust.rules.apply import fit
 from undust.rules.check import example, find_fault, sound
 from undust.rules.files import dumps

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from tests.serving import HOSTILE_URL, Running, serving
-from undust.pipeline import load_rules
+from undust.rule_files import load_rules
 from undust.serve.catalog import open_catalog
 from undust.serve.folder import open_folder
 from undust.serve.limits import MAX_BATCH, MAX_BODY_BYTES, MAX_EXPLAINED

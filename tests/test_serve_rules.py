@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from tests.serving import Running, serving
-from undust.pipeline import load_rules
+from undust.rule_files import load_rules
 from undust.rules.files import dumps
 from undust.rules.line_reader import read_line
 from undust.rules.ruleset import RuleSet

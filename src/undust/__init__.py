@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from undust.dedup import Deduplicated, dedup
     from undust.exchange import export_rules, import_rules
     from undust.index.online import Index
-    from undust.pipeline import cluster, evaluate, fingerprint, learn, load_rules
+    from undust.pipeline import cluster, evaluate, fingerprint, learn
     from undust.related_pages import related
+    from undust.rule_files import load_rules
     from undust.rules.ruleset import RuleSet
     from undust.run.flow import run
     from undust.synth.write import synth
@@ -42,7 +43,7 @@ _HOMES = {
     "import_rules": "undust.exchange",
     "fingerprint": "undust.pipeline",
     "learn": "undust.pipeline",
-    "load_rules": "undust.pipeline",
+    "load_rules": "undust.rule_files",
     "normalize": "undust.urls.normalize",
     "normalize_many": "undust.urls.batch",
     "read_clusters": "undust.corpus",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from undust.errors import MissingExtraError, UsageError
-from undust.pipeline import load_rules
+from undust.rule_files import load_rules
 from undust.rules.ruleset import RuleSet
 
 if TYPE_CHECKING:

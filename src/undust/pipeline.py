@@ -7,7 +7,6 @@ Each step goes from table to table; this module only puts them in a row. How the
 is `parallel`'s business.
 """
 
-import mmap
 import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -35,8 +34,7 @@ from undust.learn.tree.forms import forms_of
 from undust.learn.tree.pattern_tree import grow
 from undust.learn.tree.text import draw
 from undust.memory import working_bytes
-from undust.rules.binary import MAGIC
-from undust.rules.reading import read_rules
+from undust.rule_files import load_rules
 from undust.rules.rule import Rule
 from undust.rules.ruleset import RuleSet
 from undust.topical_clustering import choose_topical, cluster_topical
@@ -267,19 +265,6 @@ def _by_hosts(site: str) -> bool:
     if site not in ("domain", "host"):
         raise UsageError(f"unknown site {site!r}; one of domain, host")
     return site == "host"
-
-
-def load_rules(path: Input) -> RuleSet:
-    """Read a rule file; one in binary form is only mapped, and shared with all processes that map it."""
-    try:
-        with Path(path).open("rb") as file:
-            start = file.read(len(MAGIC))
-            if start == MAGIC and Path(path).is_file():
-                return read_rules(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), os.fspath(path))
-            text = start + file.read()
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}; give a rule file") from error
-    return read_rules(text, os.fspath(path))
 
 
 def usable_urls(pages: pa.RecordBatch, tally: Tally) -> pa.RecordBatch:

@@ -4,7 +4,7 @@ import os
 from typing import Any
 
 from undust.errors import MissingExtraError
-from undust.pipeline import load_rules
+from undust.rule_files import load_rules
 from undust.rules.ruleset import RuleSet
 
 try:

@@ -86,7 +86,7 @@ def command(
     given = {name: value for name, value in options.items() if _is_given(click.get_current_context(), name)}
     announce_compiling(quiet=quiet)
     from undust.crawl.flow import crawl_here
-    from undust.pipeline import load_rules
+    from undust.rule_files import load_rules
 
     with _progress(quiet=quiet) as progress:
         found = crawl_here(

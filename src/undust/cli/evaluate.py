@@ -29,8 +29,9 @@ def command(rules: str, clusters: str, engine: str, master: str | None, quiet: b
       undust evaluate rules.json clusters.tsv --json
     """
     from undust import corpus, pipeline
+    from undust.rule_files import load_rules
 
-    rule_set = pipeline.load_rules(rules)
+    rule_set = load_rules(rules)
     if on_spark(engine, master):
         from undust.cli import on_spark as spark
 

@@ -41,11 +41,11 @@ def command(
         return
     if rules is None or pages:
         raise click.UsageError("give one of --rules and --pages")
-    from undust import pipeline
+    from undust.rule_files import load_rules
 
     if len(urls) > 2:
         raise click.UsageError("give one URL or two")
-    rule_set = pipeline.load_rules(rules)
+    rule_set = load_rules(rules)
     if len(urls) == 2:
         pair = rule_set.explain_pair(*urls)
         told, shown = pair.to_dict(), str(pair)

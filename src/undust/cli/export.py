@@ -36,14 +36,14 @@ def command(rules: str, to: str, output: str, quiet: bool, as_json: bool) -> Non
       undust export rules.json --to dud -o rules.dud.json
       undust export rules.json --to nginx -o undust.conf
     """
-    from undust import pipeline
     from undust.exchange import export_rules
+    from undust.rule_files import load_rules
     from undust.rules.exports.formats import require_format
 
     require_format(to)
     if as_json and output == "-":
         raise click.UsageError("--json and -o - both want stdout; write to a file")
-    made = export_rules(pipeline.load_rules(rules), to, None if output == "-" else output)
+    made = export_rules(load_rules(rules), to, None if output == "-" else output)
     if output == "-":
         click.echo(made.text, nl=False)
     if as_json:

@@ -74,7 +74,7 @@ def _normalize_files(
     if rules is None or output is None or not files:
         raise click.UsageError("--engine spark needs -r RULES, -o DIR and files with URLs")
     from undust.cli import on_spark as spark
-    from undust.pipeline import load_rules
+    from undust.rule_files import load_rules
 
     count = spark.normalize(master, load_rules(rules), files, output)
     say(f"{count:,} URLs", quiet=quiet)
@@ -84,7 +84,7 @@ def _normalize_files(
 def _one(preset: str, rules: str | None, key: bool) -> Callable[[str], str]:
     """Give the function for one URL, which should not wait for Arrow and Numba."""
     if rules is not None:
-        from undust.pipeline import load_rules
+        from undust.rule_files import load_rules
 
         rule_set = load_rules(rules)
         return rule_set.key if key else rule_set.normalize
@@ -100,7 +100,7 @@ def _many(preset: str, rules: str | None, key: bool) -> Callable[[Any], "Normali
 
     if rules is None:
         return lambda urls: normalize_many(urls, PRESETS[preset])
-    from undust.pipeline import load_rules
+    from undust.rule_files import load_rules
 
     rule_set = load_rules(rules)
 

@@ -47,7 +47,7 @@ def command() -> None:
 @json_option
 def list_rules(rules: str, site: str | None, sort: str, withdrawn: bool, quiet: bool, as_json: bool) -> None:
     """List the rules of each site, with what is known of them."""
-    from undust.pipeline import load_rules
+    from undust.rule_files import load_rules
 
     known = load_rules(rules)
     if withdrawn:
@@ -86,7 +86,7 @@ def _list_withdrawn(rules: "RuleSet", site: str | None, as_json: bool) -> None:
 @json_option
 def show(rules: str, names: tuple[str, ...], quiet: bool, as_json: bool) -> None:
     """Show all that is known of a rule: what it asks, what it does, what speaks for it."""
-    from undust.pipeline import load_rules
+    from undust.rule_files import load_rules
     from undust.rules.care import find_rules
     from undust.rules.words import evidence_in_words, match_in_words, operations_in_words
 
@@ -139,7 +139,7 @@ def drop_rules(
     Their URLs keep their standard form, and nothing changes for others: where a rule after them would take their URLs
     over, one without operations stays in their place as a guard.
     """
-    from undust.pipeline import load_rules
+    from undust.rule_files import load_rules
     from undust.rules import care
 
     oldest = None if older_than is None else older_than.date().isoformat()
@@ -171,7 +171,7 @@ def drop_rules(
 @quiet_option
 def restore(rules: str, names: tuple[str, ...], output: str | None, quiet: bool) -> None:
     """Strike rules off the list of those withdrawn (`rules list --withdrawn`), so that they may be learned again."""
-    from undust.pipeline import load_rules
+    from undust.rule_files import load_rules
     from undust.rules import care
 
     known = load_rules(rules)
@@ -191,7 +191,7 @@ def merge_rules(rules: tuple[str, ...], output: str, quiet: bool, as_json: bool)
     Where two rules hold for a URL, both are carried out if they go together; else the one that more speaks for. What
     one file has withdrawn no other brings back.
     """
-    from undust.pipeline import load_rules
+    from undust.rule_files import load_rules
     from undust.rules.merge import merge
 
     if len(rules) < 2:
@@ -237,7 +237,7 @@ def say_merged(path: str, told: dict[str, Any], *, quiet: bool) -> None:
 @json_option
 def diff_rules(before: str, after: str, urls: str | None, number: int, quiet: bool, as_json: bool) -> None:
     """Say what differs between two rule files: rules added and removed, other figures, other keys of URLs."""
-    from undust.pipeline import load_rules
+    from undust.rule_files import load_rules
     from undust.rules.diff import changed_keys, changes, diff
 
     sets = load_rules(before), load_rules(after)

@@ -19,7 +19,7 @@ from undust.crawl.summary import RuleUse, Summary, summarize
 from undust.crawl.table import write_tables
 from undust.errors import InputError, MissingExtraError, OutputError, UndustError, UsageError
 from undust.outputs import write_whole
-from undust.pipeline import load_rules
+from undust.rule_files import load_rules
 from undust.rules.files import dumps
 from undust.rules.ruleset import RuleSet
 

@@ -36,7 +36,7 @@ class Seen:
     ) -> None:
         content_signer(content, 0)  # a wrong word should not make a file
         if not isinstance(rules, RuleSet | None):
-            from undust.pipeline import load_rules
+            from undust.rule_files import load_rules
 
             rules = load_rules(rules)
         self._store = open_store(path, sync=sync)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from undust.errors import InputError, UndustError
-from undust.pipeline import load_rules
+from undust.rule_files import load_rules
 from undust.rules.rule import Rule
 from undust.rules.ruleset import RuleSet
 from undust.rules.withdrawn import Withdrawn

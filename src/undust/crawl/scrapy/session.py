@@ -84,7 +84,7 @@ def takes_part(request: Request) -> bool:
 def _load(path: str | None) -> RuleSet:
     if path is None:
         return RuleSet()
-    from undust.pipeline import load_rules
+    from undust.rule_files import load_rules
 
     return load_rules(path)
 
