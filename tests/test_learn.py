@@ -180,6 +180,11 @@ def test_rules_for_hosts_hold_for_that_host_only() -> None:
     assert not rules.same("http://b.h.com/x?sid=1", "http://b.h.com/x?sid=2")
 
 
+def test_hosts_that_are_servers_keep_their_port() -> None:
+    pairs = [(f"http://local:{port}/p{i}?sid={j}", f"{port}{i}") for port in (81, 82) for i in PAGES for j in range(3)]
+    assert {rule.site for rule in Learner(hosts=True).learn(table(*pairs))} == {"local:81", "local:82"}
+
+
 def test_odd_rows_are_taken_as_they_come() -> None:
     pairs, (a, b) = FAMILIES["a session id"]
     odd = [("nothing", 1), *pairs, *pairs, (pairs[0][0], "another cluster"), ("http://h.com/x?" + "a=1&" * 999, "long")]

@@ -83,11 +83,7 @@ def _whole(data: Any, host: Any, hashes: Any) -> None:
     hashed = np.uint64(0)
     for i in range(host[PORT_END] - 1, host[HOST] - 1, -1):
         hashed = (hashed ^ np.uint64(data[i])) * _PRIME
-    hashes[SITE_HASH] = hashed
-    hashed = np.uint64(0)
-    for i in range(host[HOST_END] - 1, host[HOST] - 1, -1):
-        hashed = (hashed ^ np.uint64(data[i])) * _PRIME
-    hashes[HOST_HASH] = hashed
+    hashes[SITE_HASH] = hashes[HOST_HASH] = hashed  # without its port the name is that of another site
 
 
 @part

@@ -85,7 +85,7 @@ def site_tables(clusters: pa.Table, *, hosts: bool = False) -> Iterator[tuple[st
         return
     urls = usable["url"].combine_chunks()
     split = split_many(urls)
-    sites = split.part(spans.HOST) if hosts else split.sites()
+    sites = split.sites(hosts=hosts)
     order = pc.sort_indices(pa.table({"site": sites, "url": urls}), [("site", "ascending"), ("url", "ascending")])
     known = {name: usable[name].combine_chunks() for name in usable.schema.names if name in WEIGHTS}
     ordered = pa.table({"site": sites, "url": urls, "cluster": usable["cluster"].combine_chunks(), **known}).take(order)

@@ -15,8 +15,8 @@ from undust.rules.rule import Rule
 from undust.rules.withdrawn import Withdrawn, dump_withdrawn
 from undust.urls.keys import keys
 from undust.urls.normalize import normalize
-from undust.urls.parse import split
-from undust.urls.site import site_of
+from undust.urls.parse import Url, split
+from undust.urls.site import places_of, site_of
 
 if TYPE_CHECKING:
     from undust.rules.batch import Applications
@@ -158,7 +158,7 @@ class RuleSet:
     def _unused(self, standard: str) -> tuple[Rule, str] | None:
         """Give the rule that holds for a URL and does not decide it, and why."""
         parts = split(standard)
-        found = self._decision(parts.host) or self._decision(site_of(parts.host, parts.port))
+        found = self._decision_for(parts)
         place = -1 if found is None else found[1].find(keys(parts))
         if found is None or place < 0:
             return None
@@ -174,8 +174,7 @@ class RuleSet:
 
     def rules_of(self, host: str, port: str | None) -> tuple[Rule, ...]:
         """Give the rules that are for a host itself, and then those for its site."""
-        places = dict.fromkeys((host, site_of(host, port)))
-        found = [self._store.of_site(place) for place in places]
+        found = [self._store.of_site(place) for place in places_of(host, port)]
         return tuple(rule for one in found if one is not None for rule in one[1])
 
     def normalize_many(self, urls: Any) -> Any:
@@ -258,7 +257,7 @@ class RuleSet:
     def apply_once(self, standard: str) -> tuple[Applied, int]:
         """Apply the rule of a URL in standard form, whether or not the result is one to rest in; give its place."""
         parts = split(standard)
-        found = self._decision(parts.host) or self._decision(site_of(parts.host, parts.port))
+        found = self._decision_for(parts)
         if found is not None:
             first, decision = found
             values = keys(parts)
@@ -267,6 +266,13 @@ class RuleSet:
             if applied is not None:  # the first rule that holds decides, even where it cannot be carried out
                 return applied, first + place
         return Applied(standard, standard), -1
+
+    def _decision_for(self, parts: Url) -> tuple[int, Decision] | None:
+        """Give what decides the URLs of a host: its own rules, else those of its site."""
+        for place in places_of(parts.host, parts.port):
+            if (found := self._decision(place)) is not None:
+                return found
+        return None
 
     def _decision(self, site: str) -> tuple[int, Decision] | None:
         known = self._decisions

@@ -12,7 +12,7 @@ from undust.rules.rule import Rule
 from undust.urls.keys import keys
 from undust.urls.normalize import normalize
 from undust.urls.parse import split
-from undust.urls.site import site_of
+from undust.urls.site import places_of
 
 _FIELDS = {"reason", "withdrawn_at", "counterexamples"}
 
@@ -112,7 +112,7 @@ def _makes_one(rule: Rule, a: str, b: str) -> bool:
 
 def _key(rule: Rule, url: str) -> str:
     parts = split(url)
-    if rule.site not in (parts.host, site_of(parts.host, parts.port)):
+    if rule.site not in places_of(parts.host, parts.port):
         return url
     applied = apply(rule, parts, keys(parts))
     return url if applied is None else applied.key

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from undust.kernels import spans
 from undust.learn.columns import encode_table, site_tables
 from undust.learn.large import MOST, enough
 from undust.learn.methods import Options
@@ -83,7 +82,7 @@ def _with_sites(batches: Iterator[pa.RecordBatch], made: pa.Schema, hosts: bool)
         some = pa.compute.and_(urls.is_valid(), batch["cluster"].is_valid())
         urls, rest = urls.filter(some), batch.filter(some)
         split = split_many(urls)
-        sites = split.part(spans.HOST) if hosts else split.sites()
+        sites = split.sites(hosts=hosts)
         columns = [sites, urls, *(rest[name] for name in given.names[1:])]
         yield pa.RecordBatch.from_arrays(
             [column.cast(pa.string()) if at < 2 else column for at, column in enumerate(columns)], schema=made

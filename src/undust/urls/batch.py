@@ -15,7 +15,7 @@ from undust.kernels.urls import PUNT, normalize_column
 from undust.settings import MAX_LISTED
 from undust.urls.keys import Key
 from undust.urls.normalize import STANDARD, Step, normalize
-from undust.urls.site import labels, site_of
+from undust.urls.site import labels, places_of
 
 _SLICE_BYTES = 2**22  # small enough for the scratch memory to stay warm
 
@@ -75,14 +75,13 @@ class SplitUrls:
                 raise UrlError(f"no such key: {key!r}")
         return self.gather(starts, ends)
 
-    def sites(self) -> pa.StringArray:
-        """Give the site of each URL; the URLs must be in standard form."""
-        host = self.part(spans.HOST)
+    def sites(self, *, hosts: bool = False) -> pa.StringArray:
+        """Give the site of each URL, or with `hosts` its narrowest: the host. The URLs must be in standard form."""
+        address = self.part(spans.HOST)
         port = self.part(spans.PORT)
-        if port.null_count == len(port):
-            return _by_host(host, lambda name: site_of(name, None))
-        address = pc.if_else(port.is_valid(), pc.binary_join_element_wise(host, port, ":"), host)
-        return _by_host(address, _site_of_address)
+        if port.null_count < len(port):
+            address = pc.if_else(port.is_valid(), pc.binary_join_element_wise(address, port, ":"), address)
+        return _by_host(address, lambda each: _places_of_address(each)[0 if hosts else -1])
 
     def gather(self, starts: npt.NDArray[np.int32], ends: npt.NDArray[np.int32]) -> pa.StringArray:
         """Copy spans out as a column, null where a span is absent."""
@@ -220,6 +219,6 @@ def _label(host: str, place: int) -> str | None:
     return found[place - 1] if 0 < place <= len(found) else None
 
 
-def _site_of_address(address: str) -> str:
+def _places_of_address(address: str) -> tuple[str, ...]:
     colon = address.rfind(":", address.rfind("]") + 1)
-    return site_of(address, None) if colon < 0 else site_of(address[:colon], address[colon + 1 :])
+    return places_of(address, None) if colon < 0 else places_of(address[:colon], address[colon + 1 :])

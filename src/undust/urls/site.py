@@ -84,6 +84,27 @@ def site_of(host: str, port: str | None) -> str:
     return host if port is None else f"{host}:{port}"
 
 
+def places_of(host: str, port: str | None) -> tuple[str, ...]:
+    """Give the names under which rules for a normalized host are kept: the host itself, then its site.
+
+    An address or a bare name is a site with its port, and nothing else: on another port is another server.
+
+    >>> places_of("www.h.com", "81"), places_of("h.com", None), places_of("localhost", "81")
+    (('www.h.com', 'h.com'), ('h.com',), ('localhost:81',))
+    """
+    site = site_of(host, port)
+    return (site,) if site in (host, f"{host}:{port}") else (host, site)
+
+
+def is_server(site: str) -> bool:
+    """Tell whether a site is an address or a bare name, which stands for one port of one server.
+
+    >>> [is_server(site) for site in ("h.com", "localhost", "1.2.3.4:81", "[::1]")]
+    [False, True, True, True]
+    """
+    return ":" in site or "." not in site.removesuffix(".") or is_address(site)
+
+
 def labels(host: str) -> list[str]:
     """Give the labels left of the registrable domain, nearest first: `a.b.example.com` → `b`, `a`."""
     name = host.removesuffix(".")

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from undust.rules.exports.fates import Fate, Written
 from undust.rules.exports.removal import Removal, removals
 from undust.rules.rule import Rule
+from undust.urls.site import is_server
 
 _NAME = re.compile(r"[A-Za-z0-9\-_.%\[\]:@!+]++")
 _PATH = re.compile(r"[A-Za-z0-9\-_.~%]*+")
@@ -17,6 +18,9 @@ def write(rules: Sequence[Rule]) -> Written:
     lines = ["! Title: rules learned by undust\n"]
     odd: dict[int, str] = {}
     for removal in made:
+        if is_server(removal.site) and ":" not in removal.site:
+            odd[id(removal.rule)] = "its site is one port of a server, and filters reach all of them"
+            continue
         bad = [name for name in removal.names if not _NAME.fullmatch(name)]
         if bad or not all(map(_PATH.fullmatch, removal.path)):
             odd[id(removal.rule)] = "its names or its path have characters that mean something in filters"

@@ -8,6 +8,7 @@ from undust.rules.exports.conditions import quoted
 from undust.rules.exports.fates import Written
 from undust.rules.exports.removal import removals
 from undust.rules.rule import Rule
+from undust.urls.site import is_server
 
 _SLASH = re.compile("/")
 
@@ -36,8 +37,8 @@ def write(rules: Sequence[Rule]) -> Written:
 
 
 def _pattern(site: str, path: tuple[str, ...], closed: bool) -> str:
-    labels = r"(?:[a-z0-9_-]+\.)*?" if "." in site and ":" not in site else ""
-    port = "" if ":" in site else r"(?::\d+)?"
+    labels = "" if is_server(site) else r"(?:[a-z0-9_-]+\.)*?"
+    port = "" if is_server(site) else r"(?::\d+)?"
     text = "".join(f"/{quoted(segment)}" for segment in path)
     end = r"(?:\?|$)" if closed else r"(?:[/?]|$)"
     return _SLASH.sub(r"\\/", f"^https?://{labels}{quoted(site)}{port}{text}{end}")

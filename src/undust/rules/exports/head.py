@@ -6,7 +6,7 @@ from undust.rules.exports.settled import is_dropped, written
 from undust.rules.rule import Rule
 from undust.rules.values import ABSENT, Absent, Drop, Match, Operation, Pattern
 from undust.urls.keys import Key
-from undust.urls.site import site_of
+from undust.urls.site import is_server, site_of
 
 
 def head(rule: Rule) -> tuple[Piece, ...]:
@@ -68,6 +68,10 @@ def _port(rule: Rule, operations: dict[Key, Operation]) -> list[Piece]:
     if key in operations and (port or not isinstance(operations[key], Drop)):
         raise InexpressibleError("it changes the port")
     match = rule.context.get(key)
+    if is_server(rule.site) and not port:  # with a port it would be another site
+        if isinstance(match, Pattern):
+            raise InexpressibleError("it asks for a port, and URLs of the site have none")
+        return []
     regex = value_regex(match, "port") if isinstance(match, Pattern) else port or "[0-9]+"
     bound = isinstance(match, Pattern) or bool(port)
     if isinstance(match, Absent) or (Key("scheme") in operations and not bound):
