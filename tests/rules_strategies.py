@@ -8,10 +8,11 @@ from undust.rules.values import ABSENT, ANY, DROP, KINDS, THROUGH, Copy, Ignore,
 from undust.urls.keys import Key
 from undust.urls.normalize import normalize
 
-SITES = ["h.com", "h.com", "h.com", "www.h.com", "x.co.uk", "co.uk", "local", "local:81", "1.2.3.4:81", "[::1]",
+SITES = [*["h.com"] * 9, "www.h.com", "x.co.uk", "co.uk", "local", "local:81", "1.2.3.4:81", "[::1]",
          "me.github.io", "www.ck", "foo.bar.ck"]  # fmt: skip
 HOSTS = ["h.com", "www.h.com", "a.b.h.com", "h.com.", "x.co.uk", "a.x.co.uk", "co.uk", "local", "local.", "1.2.3.4",
-         "[::1]", "i.com", "a..h.com", "x.me.github.io", "www.ck", "a.www.ck", "z.foo.bar.ck"]  # fmt: skip
+         "[::1]", "i.com", "a..h.com", "a..b.h.com", "x.me.github.io", "www.ck", "a.www.ck",
+         "z.foo.bar.ck"]  # fmt: skip
 NAMES = ["a", "b", "sid", "averylongname-x", "c%20d"]
 VALUES = ["a", "b", "1", "22", "A", "index.html", "", "x.1", "1-a", "a:b", "2024-05-06", "20240506", "%2Fx", "%C3%A4",
           "a%20B", "deadBEEF", "aab", "aabaab-1", "www", "0", ".x", "~", "x=y", "lo'ng" * 9,

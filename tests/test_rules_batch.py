@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.rules_oracle import answer, answer_once, cut
 from tests.rules_strategies import HOSTS, RULE_SETS, standard_urls
 from tests.strategies import hosts, odd_urls
 from undust.errors import UrlError
 from undust.kernels.rules import PUNT
-from undust.rules.apply import Applied, apply, fit
+from undust.rules.apply import Applied
 from undust.rules.batch import apply_rules
 from undust.rules.line_reader import read_line
 from undust.rules.listed import ListedRules
@@ -25,33 +26,15 @@ from undust.rules.values import ABSENT, ANY, DROP, Copy, Ignore, Pattern, Slot
 from undust.rules.work import Work
 from undust.settings import MAX_ARGUMENTS, MAX_URL_BYTES
 from undust.urls.batch import buffers
-from undust.urls.keys import Key, keys
+from undust.urls.keys import Key
 from undust.urls.normalize import normalize
 from undust.urls.parse import split
 from undust.urls.site import site_of
 
 
-def try_all(rules: list[Rule], url: str) -> tuple[Applied, int]:
-    """The oracle: the first rule of the host, else of the site, whose context holds; tried one after the other."""
-    parts = split(url)
-    values = keys(parts)
-    sites = {rule.site for rule in rules}
-    site = parts.host if parts.host in sites else site_of(parts.host, parts.port)
-    for place, rule in enumerate(rules):
-        if rule.site == site and fit(rule.context, values) is not None:
-            applied = apply(rule, parts, values)
-            return (Applied(url, url), -1) if applied is None else (applied, place)
-    return Applied(url, url), -1
-
-
 def oracle(rules: list[Rule], url: str) -> tuple[Applied, int]:
-    """The oracle with the guard: what is made of a URL must be in standard form and stay as it is."""
-    applied, place = try_all(rules, url)
-    try:
-        rests = applied.url == url or (normalize(applied.url), try_all(rules, applied.url)[0]) == (applied.url, applied)
-    except UrlError:
-        rests = False
-    return (applied, place) if rests else (Applied(url, url), -1)
+    made = answer(rules, url)
+    return Applied(made.url, made.key), made.place
 
 
 def by_column(rule_set: RuleSet, urls: list[str]) -> list[tuple[Applied, int]]:
@@ -60,6 +43,11 @@ def by_column(rule_set: RuleSet, urls: list[str]) -> list[tuple[Applied, int]]:
     assert made.keys is not None
     pairs = zip(made.urls.to_pylist(), made.keys.to_pylist(), strict=True)
     return list(zip([Applied(*pair) for pair in pairs], made.rules.tolist(), strict=True))
+
+
+@given(standard_urls())
+def test_the_oracle_puts_urls_together_as_they_were(url: str) -> None:
+    assert str(cut(url)) == url
 
 
 @given(RULE_SETS, st.lists(standard_urls(), min_size=1, max_size=12))
@@ -105,8 +93,8 @@ def test_at_most_one_rule_decides_and_deciding_again_changes_nothing(made: list[
     if place < 0:
         assert applied == Applied(url, url)
         return
-    alone = RuleSet([rule_set[place]])  # the rule that decides makes all that is made
-    assert alone.apply_once(url)[0] == applied
+    alone = answer_once([rule_set[place]], url)  # the rule that decides makes all that is made
+    assert alone[:2] == applied
 
 
 @given(RULE_SETS, st.lists(standard_urls(), min_size=1, max_size=12))
@@ -142,6 +130,21 @@ def test_hosts_find_the_rules_of_their_site(some: list[str], port: str) -> None:
     sites = {site_of(split(url).host, split(url).port) for url in urls[::2]}
     rule_set = RuleSet([Rule(site, {}, {Key("query", "s"): DROP}) for site in sites])
     assert by_column(rule_set, urls) == [oracle(list(rule_set), url) for url in urls]
+
+
+def test_rules_of_a_server_are_not_for_its_other_ports() -> None:
+    sites = ["local", "local:81", "1.2.3.4", "[::1]:81", "www.h.com", "h.com"]
+    rules = [Rule(site, {}, {Key("query", "s"): (str(place),)}) for place, site in enumerate(sites)]
+    expected = {
+        "http://local/": 0, "http://local:81/": 1, "http://local:82/": -1, "http://1.2.3.4/": 2,
+        "http://1.2.3.4:81/": -1, "http://[::1]:81/": 3, "http://[::1]/": -1, "http://www.h.com:81/": 4,
+        "http://a.h.com:81/": 5,
+    }  # fmt: skip
+    rule_set = RuleSet(rules)
+    in_order = list(rule_set)
+    places = [-1 if place < 0 else in_order.index(rules[place]) for place in expected.values()]
+    assert [rule_set._decide(url)[1] for url in expected] == places
+    assert [place for _, place in by_column(rule_set, list(expected))] == places
 
 
 def punts(rules: list[Rule], urls: list[str]) -> list[bool]:

@@ -130,7 +130,7 @@ def _rebuild(parts: Url, results: dict[Key, str | None], *, sort: bool) -> str |
 
 def _host(host: str, changes: dict[int, str | None]) -> str:
     found: dict[int, str | None] = dict(enumerate(labels(host), 1))
-    here = ".".join(label for label in reversed(found.values()) if label)
+    here = ".".join(label or "" for label in reversed(found.values()))
     rest = host[len(here) :].removeprefix(".") if here else host
     found |= changes
     return ".".join([label for _, label in sorted(found.items(), reverse=True) if label] + [rest])
