@@ -120,7 +120,7 @@ def _url(rule: Rule, written: Mapping[Key, str | None]) -> str:
     port = f":{by_part['port'][''][1]}" if "port" in by_part else ""
     params = "".join(f";{name}={text}" for name, (_, text) in by_part.get("param", {}).items())
     query = "&".join(f"{name}={text}" for name, (_, text) in by_part.get("query", {}).items())
-    site = rule.site.rpartition(":")[0] if port and ":" in rule.site else rule.site
+    site = rule.site.rpartition(":")[0] if port and rule.site.rpartition(":")[2].isdigit() else rule.site
     host = _host({int(place): text for place, (_, text) in by_part.get("host", {}).items()}, rule)
     path = _path({int(place): text for place, (_, text) in by_part.get("path", {}).items()}, rule)
     return f"{scheme}//{host}{site}{port}{path}{params}{'?' if query else ''}{query}"

@@ -54,18 +54,18 @@ def read_line(line: str) -> Rule:
     operations: dict[Key, Operation] = {}
     for key in dict.fromkeys([*given, *wanted]):
         operation = _read_operation(key, wanted.get(key), holes)
-        if operation is not None and not _stays(key, operation, context, given):
+        if operation is not None and not _stays(key, operation, context):
             operations[key] = operation
     return Rule(site, context, operations, sort_query=in_order is not None)
 
 
-def _stays(key: Key, operation: Operation, context: Mapping[Key, Match], given: Mapping[Key, str]) -> bool:
+def _stays(key: Key, operation: Operation, context: Mapping[Key, Match]) -> bool:
     """Tell whether an operation gives a key the value that it has anyway."""
     match = context.get(key)
     if isinstance(operation, Drop):
         return match == ABSENT
     if match is None:
-        return operation == (Copy(key),) or (given.get(key) == FREE and operation == ())
+        return operation == (Copy(key),)
     if isinstance(match, Absent):
         return False
     slots = count()
@@ -128,6 +128,8 @@ def _read_path(path: str, *, closing: bool) -> dict[Key, str]:
         if closing:
             texts[Key("path", len(segments))] = GONE
         return texts
+    if segments.count(REST) > 1:
+        raise UsageError(f"{path[:80]!r}: a path has one {REST}; segments are named from its start and from its end")
     rest = segments.index(REST)
     texts = {Key("path", place): text for place, text in enumerate(segments[:rest])}
     after = segments[rest + 1 :]
