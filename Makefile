@@ -16,7 +16,7 @@ setup: $(VENV)/.all  ## .venv with everything: all extras, tests, linters, peers
 demo: $(VENV)/.core  ## set up what undust needs, then find the duplicates of the shipped sample
 	@$(BIN)/undust demo
 
-test: $(VENV)/.all   ## set up everything, then run all tests
+test: $(VENV)/.all $(VENV)/.pywb   ## set up everything, then run all tests
 	@tests/system-parts.sh
 	$(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
@@ -58,3 +58,10 @@ $(VENV)/.all: $(VENV)/.core requirements/all.txt
 	@echo "Installing the extras, tests and peers into $(VENV) ..."
 	$(PIP) install --require-hashes -r requirements/all.txt
 	@touch $@
+
+# pywb wants older packages than the rest can live with, so it lives alone; only the test of its export needs it.
+$(VENV)/.pywb: $(VENV)/.python requirements/pywb.txt
+	@echo "Installing pywb into $(VENV)/pywb ..."
+	@$(PYTHON) -m venv $(VENV)/pywb \
+	    && $(VENV)/pywb/bin/python -m pip --disable-pip-version-check -qq install --require-hashes -r requirements/pywb.txt \
+	    && touch $@ || echo "pywb could not be installed: the test that needs it will be skipped."

@@ -6,3 +6,4 @@ compile() { uv pip compile --universal --python-version 3.11 --generate-hashes -
 printf 'hatchling\nhatch-vcs\neditables\n' | compile - -o requirements/build.txt
 compile pyproject.toml -o requirements/core.txt
 compile pyproject.toml --all-extras --group dev -c requirements/core.txt -o requirements/all.txt
+printf 'pywb\n' | compile - -o requirements/pywb.txt

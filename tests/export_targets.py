@@ -13,6 +13,7 @@ import re
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -293,7 +294,7 @@ def surt(url: str) -> str:
     """Write a plain URL as pywb does for its index: host the other way round, lower case, arguments in order."""
     parts = split(url.lower())
     host = re.sub(r"^www\d*\.", "", parts.host)
-    name = host if host.replace(".", "").isdigit() else ",".join(reversed(host.split(".")))
+    name = ",".join(reversed(host.strip("[]").split(".")))
     port = "" if parts.port in (None, "80", "443") else f":{parts.port}"
     path = re.sub(r"(?<=.)/$", "", parts.path)
     query = "" if not parts.query else "?" + "&".join(sorted(parts.query.split("&")))
@@ -329,14 +330,15 @@ def _fuzzy_rules(text: str) -> list[tuple[list[str], re.Pattern[str], list[str]]
     return made
 
 
-PYWB = os.environ.get("UNDUST_PYWB_PYTHON", "")
-"""An interpreter that has pywb, which asks for old versions of packages that others need new."""
+PYWB = Path(os.environ.get("UNDUST_PYWB_PYTHON") or Path(sys.prefix, "pywb", "bin", "python"))
+"""An interpreter that has pywb, which asks for old versions of packages that others need new; `make test` makes it."""
 
 
 def by_pywb(text: str, captured: Sequence[str], asked: Sequence[str]) -> list[list[str]]:
     """Ask the fuzzy matcher of pywb itself, over an index of captures in memory."""
     program = (
         "import json, sys\n"
+        "from bisect import bisect_left\n"
         "from pywb.utils.canonicalize import canonicalize\n"
         "from pywb.warcserver.index.cdxops import CDXFilter\n"
         "from pywb.warcserver.index.fuzzymatcher import FuzzyMatcher\n"
@@ -349,10 +351,11 @@ def by_pywb(text: str, captured: Sequence[str], asked: Sequence[str]) -> list[li
         "    match = params.get('matchType', 'exact')\n"
         "    start, end = calc_search_range(params['url'], match)\n"
         "    filters = [CDXFilter(each) for each in params.get('filter', ())]\n"
-        "    for key, url in index:\n"
+        "    for key, url in index[bisect_left(index, (start, '')):]:\n"
+        "        if not (key == start if match == 'exact' else key < end):\n"
+        "            break\n"
         "        cdx = {'urlkey': key, 'url': url}\n"
-        "        inside = key == start if match == 'exact' else start <= key < end\n"
-        "        if inside and all(each(cdx) for each in filters):\n"
+        "        if all(each(cdx) for each in filters):\n"
         "            yield cdx\n"
         "def ask(url):\n"
         "    found, _ = matcher(lambda params: (source(params), {}), {'url': url, 'key': canonicalize(url)})\n"
@@ -361,7 +364,7 @@ def by_pywb(text: str, captured: Sequence[str], asked: Sequence[str]) -> list[li
     )
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(
-            [PYWB, "-W", "ignore", "-c", program, str(Path(folder) / "rules.yaml")],
+            [str(PYWB), "-W", "ignore", "-c", program, str(Path(folder) / "rules.yaml")],
             input=json.dumps([text, list(captured), list(asked)]), capture_output=True, text=True, check=False,
         )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]

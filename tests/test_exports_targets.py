@@ -1,6 +1,7 @@
 """Exports at work in the programs they are for, on thousands of URLs: our answers, and never two pages made one."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from tests import export_targets as targets
 from undust import export_rules
 from undust.rules.line_reader import read_line
+from undust.rules.rule import Statistics
 from undust.rules.ruleset import RuleSet
 from undust.urls.normalize import normalize
 
@@ -77,6 +79,7 @@ def test_there_are_thousands_of_urls_and_rules_change_most() -> None:
 # How many of the URLs each gets as we do; the rest it leaves alone (docs/exports.md).
 REGEX = 0.9
 NAMES = 0.4
+PYWB_SHOWN = 0.9
 
 
 def test_python_regular_expressions() -> None:
@@ -163,6 +166,44 @@ def test_pywb_as_documented(asked: str, shown: list[str]) -> None:
     assert targets.pywb_finds(_pywb_text(), CAPTURED, asked) == shown
 
 
-@pytest.mark.skipif(not targets.PYWB, reason="UNDUST_PYWB_PYTHON names no Python that has pywb")
+needs_pywb = pytest.mark.skipif(
+    not targets.PYWB.exists(), reason="no pywb: make test installs it, or UNDUST_PYWB_PYTHON names a Python that has it"
+)
+
+
+@needs_pywb
 def test_pywb_itself_finds_the_same() -> None:
     assert targets.by_pywb(_pywb_text(), CAPTURED, [asked for asked, _ in ASKED]) == [shown for _, shown in ASKED]
+
+
+def _forum(*hosts: str) -> list[str]:
+    paths, topics = ("/viewtopic.php", "/viewforum.php", "/"), (f"t={number}" for number in range(60))
+    sessions, more = ("", "sid=1", "sid=2"), ("", "hilit=x")
+    return [
+        normalize(f"http://{host}{path}?{'&'.join(filter(None, (session, topic, found)))}")
+        for host, path, topic, session, found in product(hosts, paths, topics, sessions, more)
+    ]
+
+
+@needs_pywb
+def test_pywb_shows_captures_of_the_same_page_and_no_other() -> None:
+    """Of each page that has a capture under another URL one is shown, out of thousands, and never that of another."""
+    examples = (("http://forum.com/?t=1&sid=1", "http://forum.com/?t=1"),
+                ("http://forum.com/?hilit=x&t=1&sid=1", "http://forum.com/?hilit=x&t=1"))  # fmt: skip
+    servers = ["local", "1.2.3.4:81"]
+    made = [replace(rule, statistics=Statistics(examples=examples)) for rule in RULES if rule.site == "forum.com"]
+    made += [read_line(f"{site}  //….{site}/…?sid={{?}}  →  //….{site}/…") for site in servers]
+    lone = [f"http://{place}/a?sid={number}" for place in [*servers, "local:81"] for number in range(3)]
+    urls = [*_forum("forum.com", "m.forum.com"), *lone]
+    captured = [url for url in urls if "sid=1" in url]
+    asked = [url for url in urls if "sid=1" not in url]
+    rules = RuleSet(made)
+    key_of = dict(zip(urls, rules.key_many(urls), strict=True))
+    pages = {key_of[url] for url in captured}
+    shown = targets.by_pywb(export_rules(made, "pywb").text, captured, asked)
+    assert [
+        (url, other) for url, some in zip(asked, shown, strict=True) for other in some if key_of[url] != key_of[other]
+    ] == []
+    wanted = [bool(some) for url, some in zip(asked, shown, strict=True) if key_of[url] in pages]
+    assert len(wanted) > 1_000
+    assert sum(wanted) / len(wanted) >= PYWB_SHOWN

@@ -5,6 +5,7 @@ can only be written for sets of arguments that are known, those of the examples 
 """
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 
 from undust.rules.exports.conditions import quoted
@@ -13,6 +14,7 @@ from undust.rules.exports.removal import Removal, removals
 from undust.rules.rule import Rule
 from undust.urls.keys import split_query
 from undust.urls.parse import split
+from undust.urls.site import is_server
 
 MAX_SETS = 50
 """Sets of arguments that are written for one rule, the most frequent first."""
@@ -54,10 +56,11 @@ def _entries(removal: Removal, rules: Sequence[Rule]) -> Iterator[str]:
 
 
 def _prefixes(site: str) -> list[str]:
-    name, _, port = site.partition(":")
-    labels = [name] if name.replace(".", "").isdigit() else name.split(".")[::-1]
-    start = ",".join(labels)
-    return [f"{start}:{port})"] if port else [f"{start}{end}" for end in "),:"]
+    """Give the starts of the SURT keys of a site: labels from the right, of addresses, too; no brackets."""
+    found = re.fullmatch(r"\[?([^\]]*?)\]?(?::([0-9]+))?", site)
+    name, port = found.groups() if found else (site, None)
+    start = ",".join(name.split(".")[::-1])
+    return [f"{start}:{port})"] if port else [f"{start}{end}" for end in (")" if is_server(site) else "),:")]
 
 
 def _kept_sets(removal: Removal, rules: Sequence[Rule], gone: frozenset[str]) -> list[tuple[str, ...]]:
