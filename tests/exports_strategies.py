@@ -34,7 +34,7 @@ _DASH = Pattern((Slot(), "-", Slot("digits")))
 @st.composite
 def plain_rule(draw: st.DrawFn, site: str = "h.com") -> Rule:
     """One rule with a few conditions, that drops arguments, or changes one value or what stands before the query."""
-    asked = st.sampled_from(_ARGUMENTS * 3 + _PLACES)
+    asked = st.sampled_from([*_ARGUMENTS * 3, *_PLACES, Key("host", 2)])
     context: dict[Key, Match] = {}
     for key in draw(st.lists(asked, max_size=2, unique=True)):
         literal = draw(st.sampled_from(_LITERALS[key.part]))

@@ -35,6 +35,10 @@ CONVERSIONS: dict[str, Callable[[str], str]] = {
 }
 
 
+class ImpossibleError(Exception):
+    """A rule cannot be carried out on this URL: it writes to a place that is not there, or joins what is absent."""
+
+
 class Answer(NamedTuple):
     """What rules make of a URL: the URL to fetch, the key, and the place of the rule; -1 for none."""
 
@@ -240,10 +244,10 @@ def carry_out(rule: Rule, url: str) -> tuple[str, str] | None:
     forms = []
     for in_key in (False, True):
         source, target = cut(url), cut(url)
-        values = {key: _make(rule, key, made, source, in_key) for key, made in rule.operations.items()}
-        if any(value is False for value in values.values()):
-            return None
-        if not _write(target, {key: value for key, value in values.items() if value is not False}):
+        try:
+            values = {key: _make(rule, key, made, source, in_key) for key, made in rule.operations.items()}
+            _write(target, values)
+        except ImpossibleError:
             return None
         if rule.sort_query and target.query:
             marks = {each.mark for each in source.query or []}
@@ -254,8 +258,8 @@ def carry_out(rule: Rule, url: str) -> tuple[str, str] | None:
     return forms[0], forms[1]
 
 
-def _make(rule: Rule, key: Key, operation: Operation, source: Parts, in_key: bool) -> str | bool | None:
-    """Give the value that an operation makes, None for ⊥, False where there is none to be made."""
+def _make(rule: Rule, key: Key, operation: Operation, source: Parts, in_key: bool) -> str | None:
+    """Give the value that an operation makes, None for ⊥."""
     if isinstance(operation, Drop):
         return None
     if len(operation) == 1:
@@ -268,7 +272,7 @@ def _make(rule: Rule, key: Key, operation: Operation, source: Parts, in_key: boo
         if isinstance(piece, Copy):
             value = source.value(piece.source)
             if value is None:
-                return False
+                raise ImpossibleError
             match = rule.context.get(piece.source)
             slots = fit(match, value) if isinstance(match, Pattern) else None
             made += CONVERSIONS[piece.through](slots[piece.slot] if slots and piece.slot < len(slots) else value)
@@ -279,15 +283,14 @@ def _make(rule: Rule, key: Key, operation: Operation, source: Parts, in_key: boo
     return made
 
 
-def _write(target: Parts, values: dict[Key, str | None]) -> bool:
-    """Put values in their places; False where there is no such place. What is named by position is so as it was."""
+def _write(target: Parts, values: dict[Key, str | None]) -> None:
+    """Put values in their places."""
     if Key("scheme") in values:
         target.scheme = values[Key("scheme")] or target.scheme
     if Key("port") in values:
         target.port = values[Key("port")]
     _write_host(target, {int(key.name): value for key, value in values.items() if key.part == "host"})
-    if not _write_path(target, {int(key.name): value for key, value in values.items() if key.part == "path"}):
-        return False
+    _write_path(target, {int(key.name): value for key, value in values.items() if key.part == "path"})
     for part in ("param", "query"):
         for key, argument in _numbered(target.named(part), part):
             if key in values:
@@ -296,7 +299,6 @@ def _write(target: Parts, values: dict[Key, str | None]) -> bool:
     for segment in target.segments:
         segment.params = [each for each in segment.params if each.mark != "gone"]
     _write_query(target, {key: value for key, value in values.items() if key.part == "query"})
-    return True
 
 
 def _numbered(arguments: Sequence[Argument], part: str) -> list[tuple[Key, Argument]]:
@@ -310,7 +312,7 @@ def _write_host(target: Parts, values: dict[int, str | None]) -> None:
         target.labels = [label for _, label in sorted(labels.items()) if label]
 
 
-def _write_path(target: Parts, values: dict[int, str | None]) -> bool:
+def _write_path(target: Parts, values: dict[int, str | None]) -> None:
     length = len(target.segments)
     made: list[Segment | None] = list(target.segments)
     for place in [*sorted(place for place in values if place >= 0), *sorted(place for place in values if place < 0)]:
@@ -321,9 +323,8 @@ def _write_path(target: Parts, values: dict[int, str | None]) -> bool:
             before = made[at]
             made[at] = None if value is None else Segment(value, before.params if before else [])
         elif value is not None:
-            return False
+            raise ImpossibleError
     target.segments = [segment for segment in made if segment is not None]
-    return True
 
 
 def _write_query(target: Parts, values: dict[Key, str | None]) -> None:

@@ -60,6 +60,9 @@ CASES = [
         "http://h.com/*/dp/B0",
     ),
     ("h.com  //….h.com/{*}/dp/{a}  →  //….h.com/{*=x}/dp/{a}", "http://h.com/L/qq/B0", "http://h.com/L/qq/B0", None),
+    # An argument that is emptied, and one that has no name.
+    ("h.com  //….h.com/…?a={?}  →  //….h.com/…?a=", "http://h.com/?a=1&b=2", "http://h.com/?a=&b=2", None),
+    ("h.com  //….h.com/…?={?}  →  //….h.com/…", "http://h.com/p?123", "http://h.com/p", None),
     # A token inside a value.
     (
         "h.com  //….h.com/…?t={a:digits}.msg{*:digits}  →  //….h.com/…?t={a}.0",
@@ -115,6 +118,8 @@ def test_a_line_is_written_as_it_was_read(line: str) -> None:
         ("h.com  //h.com/{a}  →  //h.com/{b}", "nothing on the left is called"),
         ("h.com  //h.com/{a}  →  //h.com/{a|rot13}", "unknown conversion"),
         ("h.com  //h.com/?x  →  //h.com/", "without ="),
+        ("h.com  //h.com/…/a/…  →  //h.com/…", "one …"),
+        ("h.com  //h.com/café  →  //h.com/", "escaped in URLs"),
     ],
 )
 def test_a_wrong_line_is_refused_with_the_reason(line: str, why: str) -> None:
@@ -299,7 +304,9 @@ def _edited(**changes: Any) -> str:
         (_edited(operations=[{"key": "query", "op": "drop"}]), "unknown key"),
         (_edited(operations=[{"key": "?a", "op": "copy", "from": "?a", "slot": 3}]), "slot 3 of 1"),
         (_edited(operations=[{"key": "?a", "op": "copy", "from": "?a", "through": "eval"}]), "unknown conversion"),
-        (_edited(operations=[{"key": "?a", "op": "keep", "value": "a b"}]), "spaces"),
+        (_edited(operations=[{"key": "?a", "op": "keep", "value": "a b"}]), "write %20"),
+        (_edited(context={"?a": 'x"y'}), "write %22"),
+        (_edited(operations=[{"key": "?a[]", "op": "drop"}]), "write %5B"),
         (_edited(operations="drop"), "must be a list"),
         (_edited(context={"?a": "{word}"}), "unknown kind"),
         (_edited(context={"?a": 3}), "must be a text"),

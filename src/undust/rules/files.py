@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, fields
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
 import xxhash
 
@@ -35,8 +36,8 @@ ID_SIZE = 10
 """Letters of a short name, of 5 bits each: among a million rules, two share one with a chance of 1 to 2,000."""
 _OPERATIONS = ("keep", "copy", "ignore", "drop", "compose")
 _HOLE = re.compile(r"\{([a-z]*+)\}")
-# Values in standard form are ASCII, and braces and spaces are escaped in them: what has one was not made by a URL.
 _TEXT = re.compile(r"[!-z|~]*+")
+_OTHER = re.compile(r"[^A-Za-z0-9!$%&'()*+,\-./:;=?@_~]")  # what URLs in standard form escape, wherever it stands
 
 
 class BadRuleError(Exception):
@@ -184,13 +185,13 @@ def _match_from_json(name: str, match: Any) -> Match:
     at = 0
     for hole in _HOLE.finditer(text):
         if hole.start() > at:
-            parts.append(_text(text[at : hole.start()], name))
+            parts.append(_literal(text[at : hole.start()], name))
         if (hole[1] or "any") not in KINDS:
             raise BadRuleError(f"{name}: unknown kind {hole[1]!r}; one of {', '.join(KINDS)}")
         parts.append(Slot(hole[1] or "any"))  # type: ignore[arg-type] # one of the kinds
         at = hole.end()
     if at < len(text):
-        parts.append(_text(text[at:], name))
+        parts.append(_literal(text[at:], name))
     return Pattern(tuple(parts))
 
 
@@ -209,9 +210,9 @@ def _operation_from_json(entry: dict[str, Any], context: Mapping[Key, Match]) ->
 def _piece_from_json(entry: dict[str, Any], context: Mapping[Key, Match]) -> Piece:
     match entry.get("op"):
         case "keep":
-            return _text(entry.get("value"), "value")
+            return _literal(entry.get("value"), "value")
         case "ignore":
-            return Ignore(None if entry.get("usual") is None else _text(entry["usual"], "usual"))
+            return Ignore(None if entry.get("usual") is None else _literal(entry["usual"], "usual"))
         case "copy":
             through, slot, source = (
                 entry.get("through", ""),
@@ -246,6 +247,8 @@ def _key(name: str) -> Key:
     key = Key.parse(name)
     if key.part in ("userinfo", "fragment"):
         raise BadRuleError(f"{key.part} is no key for rules")
+    if isinstance(key.name, str):
+        _literal(key.name, f"the name in {name}")
     return key
 
 
@@ -272,3 +275,22 @@ def _text(value: Any, what: str) -> str:
     if not _TEXT.fullmatch(text):
         raise BadRuleError(f"{what} is {text[:40]!r}: spaces, braces and letters beyond ASCII are escaped in URLs")
     return text
+
+
+def _literal(value: Any, what: str) -> str:
+    text = _string(value, what)
+    if (letter := unescaped(text)) is not None:
+        raise BadRuleError(
+            f"{what} is {text[:40]!r}: {letter!r} is escaped in URLs; write {quote(letter, errors='replace')}"
+        )
+    return text
+
+
+def unescaped(text: str) -> str | None:
+    """Give the first letter that no part of a URL in standard form has as it is, or nothing.
+
+    >>> unescaped("a[]"), unescaped("a%5B%5D")
+    ('[', None)
+    """
+    found = _OTHER.search(text)
+    return found[0] if found else None

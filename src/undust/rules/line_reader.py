@@ -3,8 +3,10 @@
 import re
 from collections.abc import Mapping
 from itertools import count
+from urllib.parse import quote
 
 from undust.errors import UsageError
+from undust.rules.files import unescaped
 from undust.rules.line import FREE, GONE, REST, has_labels
 from undust.rules.rule import Rule
 from undust.rules.values import (
@@ -199,6 +201,8 @@ def _read_piece(hole: str, holes: Holes) -> Piece:
 
 def _pieces(text: str) -> list[tuple[str, str | None]]:
     """Cut a text into literal parts and the holes after them."""
+    if (letter := unescaped(_HOLE.sub("", text))) is not None:
+        raise UsageError(f"{text[:80]!r}: {letter!r} is escaped in URLs; write {quote(letter)}")
     pieces: list[tuple[str, str | None]] = []
     at = 0
     for hole in _HOLE.finditer(text):

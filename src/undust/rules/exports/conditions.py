@@ -4,8 +4,9 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from undust.rules.files import unescaped
 from undust.rules.rule import Rule
-from undust.rules.values import Absent, Match, Pattern, Slot
+from undust.rules.values import Absent, Drop, Ignore, Match, Pattern, Slot
 from undust.urls.keys import Key
 from undust.urls.site import bundled, site_of
 
@@ -37,6 +38,20 @@ Conditions = tuple[Condition, ...]
 def quoted(text: str) -> str:
     """Escape a literal for any engine: Java, PCRE, RE2, Python."""
     return _META.sub(r"\\\g<0>", text)
+
+
+def require_standard(rule: Rule) -> None:
+    """Refuse texts that no URL in standard form has: a quotation mark would end the text of a file it is written to."""
+    values = [*rule.context.values(), *(each for each in rule.operations.values() if not isinstance(each, Drop))]
+    pieces = [
+        piece
+        for value in values
+        for piece in (value.parts if isinstance(value, Pattern) else () if isinstance(value, Absent) else value)
+    ]
+    texts = [piece.usual if isinstance(piece, Ignore) else piece for piece in pieces]
+    names = [key.name for key in (*rule.context, *rule.operations)]
+    if any(isinstance(text, str) and unescaped(text) is not None for text in (*texts, *names)):
+        raise InexpressibleError("it has letters that are escaped in URLs")
 
 
 def require_plain(text: str) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from undust.rules.exports.conditions import InexpressibleError, disjoint, require_whole_site
+from undust.rules.exports.conditions import InexpressibleError, disjoint, require_standard, require_whole_site
 from undust.rules.exports.fates import Fate, by_site
 from undust.rules.exports.pieces import rest_of
 from undust.rules.exports.settled import disturbances, is_dropped
@@ -83,6 +83,7 @@ def _removal(rules: Sequence[Rule], place: int) -> Removal:
     dropped = _dropped(rule)
     if not dropped:
         raise InexpressibleError("it is not about dropping arguments")
+    require_standard(rule)
     require_whole_site(rule.site)
     if "." in rule.site and site_of(rule.site, None) != rule.site and ":" not in rule.site:
         raise InexpressibleError("it is for one host, and hosts below it are taken in")

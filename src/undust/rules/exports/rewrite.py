@@ -12,6 +12,7 @@ from undust.rules.exports.conditions import (
     exactly,
     once,
     quoted,
+    require_standard,
     require_whole_site,
 )
 from undust.rules.exports.head import head
@@ -80,6 +81,8 @@ def _compile(rules: Sequence[Rule], place: int, hosts: frozenset[str]) -> Rewrit
     rule = rules[place]
     if not rest_of(rule):
         raise InexpressibleError("it only puts arguments in order" if rule.sort_query else "it changes nothing")
+    for each in rules:  # others of the site may have to be ruled out
+        require_standard(each)
     require_whole_site(rule.site)
     drops, setting = _query(rule)
     before_query = head(rule)

@@ -87,7 +87,9 @@ def _moves(rule: Rule, key: Key) -> bool:
     if key.part in ("query", "param"):
         dropped = [other for other, made in rule.operations.items() if other.part == key.part]
         return any(other.name == key.name for other in dropped) or (not key.name and bool(dropped))
-    return key.part == "host" and any(other.part == "host" for other in rule.operations)
+    # A label next to the site that is written stays one, so those before it stay where they are.
+    labels = [(other, made) for other, made in rule.operations.items() if other.part == "host"]
+    return key.part == "host" and any(other.name != 1 or not written(made) for other, made in labels)
 
 
 def _may_be_same(a: int, b: int) -> bool:
