@@ -227,7 +227,7 @@ def test_no_duplicates_is_no_failure(tmp_path: Path, capsys: pytest.CaptureFixtu
     file = tmp_path / "alone.csv"
     file.write_text("url,cluster\n" + "".join(f"http://a.example/{i},{i}\n" for i in range(30)))
     assert cli.main(["run", str(file), "-o", str(tmp_path / "found")]) == 0
-    assert "0 rules" in capsys.readouterr().err
+    assert "no rules, as URLs explain no duplicates here" in capsys.readouterr().err
     assert "none: no duplicates that URLs explain" in (tmp_path / "found" / "report.txt").read_text()
 
 
@@ -358,7 +358,26 @@ WORDS = [
     ),
     (
         "h.com  //….h.com/…/{*}-{a:digits}.html  →  //….h.com/…/{*}-{a}.html",
-        "where the last segment is like {…}-{a number}.html: of the last segment only *-{last segment}.html counts",
+        "where the last segment is like {…}-{a number}.html:"
+        " in the last segment as *-{…}.html what * stands for does not matter",
+    ),
+    (
+        "h.com  //….h.com/…?id={a}:{*}  →  //….h.com/…?id={a|lower}:{*=start}",
+        "where the argument id is like {…}:{…}: in the argument id as {…}:* what * stands for does not matter (start is"
+        " fetched); the rest is taken in lower case",
+    ),
+    (
+        "h.com  //….h.com/…?id={a}:{b}  →  //….h.com/…?id={b}:{a}",
+        "where the argument id is like {…}:{…}: the argument id becomes {2nd …}:{1st …}",
+    ),
+    (
+        "h.com  //….h.com/…?id={a}:{b}  →  //….h.com/…?id={a}",
+        "where the argument id is like {…}:{…}: the argument id becomes {1st …}",
+    ),
+    (
+        "h.com  //….h.com/…?id={a}:{b}  →  //….h.com/…?x={b}",
+        "where the argument id is like {…}:{…}: the argument id goes;"
+        " the argument x is what the 2nd {…} of the argument id was",
     ),
 ]
 

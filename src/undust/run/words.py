@@ -1,8 +1,12 @@
 """Says in plain words what a rule does."""
 
+from collections.abc import Mapping
+
 from undust.rules.rule import Rule
 from undust.rules.values import Copy, Drop, Ignore, Match, Operation, Pattern, Piece, Slot
 from undust.urls.keys import Key
+
+Context = Mapping[Key, Match]
 
 _PLACES = {0: "first", 1: "second", 2: "third", -1: "last", -2: "last but one"}
 _KINDS = {"any": "…", "digits": "a number", "hex": "a hexadecimal number", "uuid": "a UUID", "date": "a date"}
@@ -27,7 +31,7 @@ def in_words(rule: Rule) -> str:
         for piece in (() if isinstance(operation, Drop) else operation)
         if isinstance(piece, Copy) and piece.source != key
     }
-    said = [_done(key, operation, key in moved) for key, operation in rule.operations.items()]
+    said = [_done(key, operation, key in moved, rule.context) for key, operation in rule.operations.items()]
     if rule.sort_query:
         said.append("the order of arguments does not matter")
     asked = [_asked(key, match) for key, match in rule.context.items()]
@@ -63,20 +67,20 @@ def _asked(key: Key, match: Match) -> str:
     return f"{name_of(key)} is {looks.strip('{}') if len(match.parts) == 1 else f'like {looks}'}"
 
 
-def _done(key: Key, operation: Operation, moved: bool) -> str:
+def _done(key: Key, operation: Operation, moved: bool, context: Context) -> str:
     name = name_of(key)
     if isinstance(operation, Drop):
         return f"{name} does not matter" if key.part in ("query", "param") and not moved else f"{name} goes"
-    if len(operation) == 1:
-        return _one(key, operation[0])
     if not operation:
         return f"{name} becomes empty"
+    if len(operation) == 1 and not (_is_part(operation[0], context) and _own(operation[0], key)):
+        return _one(key, operation[0], context)
     if any(isinstance(piece, Copy) and piece.source != key for piece in operation):
         return f"{name} becomes {''.join(map(_piece, operation))}"
-    return f"of {name} only {''.join(map(_piece, operation))} counts"
+    return _parts(name, operation, context.get(key))
 
 
-def _one(key: Key, piece: Piece) -> str:
+def _one(key: Key, piece: Piece, context: Context) -> str:
     name = name_of(key)
     if isinstance(piece, str):
         return f"{name} becomes {piece or 'empty'}"
@@ -85,7 +89,43 @@ def _one(key: Key, piece: Piece) -> str:
     through = f" {_THROUGH[piece.through]}" if piece.through else ""
     if piece.source == key:
         return f"{name} is taken{through}" if through else f"{name} stays"
-    return f"{name} is what {name_of(piece.source)} was{through}"
+    part = f"the {_nth(piece.slot)} {{…}} of " if _is_part(piece, context) else ""
+    return f"{name} is what {part}{name_of(piece.source)} was{through}"
+
+
+def _parts(name: str, operation: tuple[Piece, ...], match: Match | None) -> str:
+    """Say what becomes of the parts of a value that stays in its place."""
+    slots = sum(isinstance(part, Slot) for part in match.parts) if isinstance(match, Pattern) else 1
+    values = [piece for piece in operation if not isinstance(piece, str)]
+    in_order = len(values) == slots and all(
+        isinstance(piece, Ignore) or piece.slot == place for place, piece in enumerate(values)
+    )
+    looks = "".join(
+        ("{…}" if in_order else f"{{{_nth(piece.slot)} …}}") if isinstance(piece, Copy) else _piece(piece)
+        for piece in operation
+    )
+    through = {piece.through for piece in values if isinstance(piece, Copy)}
+    how = "".join(f" {said}" for each, said in _THROUGH.items() if each in through)
+    usual = [piece.usual for piece in values if isinstance(piece, Ignore)]
+    if not usual:
+        return f"{name} becomes {looks}{how}"
+    fetched = "".join(f" ({each} is fetched)" for each in usual[:1] if each)
+    taken = f"; the rest is taken{how}" if how else ""
+    return f"in {name} as {looks} what * stands for does not matter{fetched}{taken}"
+
+
+def _own(piece: Piece, key: Key) -> bool:
+    return isinstance(piece, Copy) and piece.source == key
+
+
+def _is_part(piece: Piece, context: Context) -> bool:
+    """Tell whether a piece is less than the whole value that it comes from."""
+    match = context.get(piece.source) if isinstance(piece, Copy) else None
+    return isinstance(match, Pattern) and len(match.parts) > 1
+
+
+def _nth(place: int) -> str:
+    return {0: "1st", 1: "2nd", 2: "3rd"}.get(place, f"{place + 1}th")
 
 
 def _piece(piece: Piece) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from undust.run.html.markup import Html, join, tag, text
 
 WIDTH, HEIGHT = 640.0, 300.0
-LEFT, RIGHT, TOP, BOTTOM = 64.0, 16.0, 18.0, 48.0
+LEFT, RIGHT, TOP, BOTTOM = 72.0, 16.0, 18.0, 52.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +68,12 @@ def chart(
     floor = HEIGHT - BOTTOM
     grid = [tag("line", class_="grid", x1=LEFT, x2=WIDTH - RIGHT, y1=at, y2=at) for at, _ in y]
     grid += [tag("line", class_="tick", x1=at, x2=at, y1=floor, y2=floor + 4) for at, _ in x]
-    words = [tag("text", text(said), x=at, y=floor + 18, text_anchor="middle") for at, said in x]
+    words = [tag("text", text(said), x=at, y=floor + 20, text_anchor="middle") for at, said in x]
     words += [tag("text", text(said), x=LEFT - 8, y=at + 4, text_anchor="end") for at, said in y]
     words.append(
         tag("text", text(x_title), class_="axis", x=(LEFT + WIDTH - RIGHT) / 2, y=HEIGHT - 8, text_anchor="middle")
     )
-    words.append(tag("text", text(y_title), class_="axis", x=0, y=10))
+    words.append(tag("text", text(y_title), class_="axis", x=0, y=11))
     floor_line = tag("line", class_="base", x1=LEFT, x2=WIDTH - RIGHT, y1=floor, y2=floor)
     return tag(
         "svg",

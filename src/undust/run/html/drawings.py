@@ -74,9 +74,6 @@ def draw_tradeoff(tradeoff: dict[str, Any], measure: str, title: str) -> Html:
     ]
     if possible is not None:
         marks.append(tag("line", class_="limit", x1=LEFT, x2=WIDTH - RIGHT, y1=y.at(possible), y2=y.at(possible)))
-        marks.append(
-            tag("text", text("all duplicates"), class_="note", x=WIDTH - RIGHT, y=y.at(possible) - 5, text_anchor="end")
-        )
     line = " ".join(f"{at:.1f},{y.at(point[measure]):.1f}" for at, point in zip(places, points, strict=True))
     marks.append(tag("polyline", class_="curve", points=line))
     for at, point in zip(places, points, strict=True):
@@ -84,6 +81,9 @@ def draw_tradeoff(tradeoff: dict[str, Any], measure: str, title: str) -> Html:
         marks.append(tag("line", class_="whisker", x1=at, x2=at, y1=y.at(low), y2=y.at(high)))
         said = f"{title} {percent(point[measure], 2)} ({between((low, high), 2)}) with max_fpr {point['max_fpr']:g}"
         marks.append(titled("circle", said, class_="dot", cx=at, cy=y.at(point[measure]), r=5))
+    if possible is not None:
+        above = y.at(possible) - 5
+        marks.append(tag("text", text("all duplicates"), class_="note", x=WIDTH - RIGHT, y=above, text_anchor="end"))
     return chart(
         "tradeoff",
         f"Line chart: {title}, by the share of false pairs that rules may have. The numbers follow.",

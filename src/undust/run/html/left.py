@@ -38,7 +38,7 @@ def write_unexplained(report: dict[str, Any]) -> Html:
 
 def _differences(differences: list[dict[str, Any]]) -> Html:
     columns = [
-        Column("site"),
+        Column("site", site=True),
         Column("its URLs differ in", wide=True),
         Column("left", number=True, about="Fetches that could be spared"),
         Column("pages", number=True, about="Pages that still have several URLs which differ so"),
@@ -87,10 +87,8 @@ def why(each: dict[str, Any]) -> str:
     if saves is None:
         return "the site is too large to try, or its URLs differ in what rules do not speak of"
     if loses:
-        return (
-            f"it tells pages apart: without it {plural(saves, 'fetch', 'fetches')} would be saved, and"
-            f" {plural(loses, 'page')} lost"
-        )
+        saved = plural(saves, "fetch", "fetches") if saves else "nothing"
+        return f"it tells pages apart: without it {saved} would be saved, and {plural(loses, 'page')} lost"
     if not saves:
         return "leaving it out brings no two URLs together: what one has, the other has elsewhere"
     return f"nothing speaks against one, but only {plural(each['clusters'], 'page')} would show it: too few to be sure"
@@ -98,7 +96,7 @@ def why(each: dict[str, Any]) -> str:
 
 def _largest(clusters: list[dict[str, Any]], titles: dict[str, str]) -> Html:
     columns = [
-        Column("site"),
+        Column("site", site=True),
         Column("left", number=True, about="Fetches that could be spared"),
         Column("URLs", number=True),
         Column("its URLs differ in"),

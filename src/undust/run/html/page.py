@@ -13,7 +13,7 @@ from undust.run.html.sites import write_cards, write_rules
 from undust.run.html.stages import write_about, write_stages
 from undust.run.html.worth import write_sites, write_worth
 
-PAGE_VERSION = 1
+PAGE_VERSION = 2
 """Of the look of the page: with another one, the report is written again."""
 
 _CONTENTS = (

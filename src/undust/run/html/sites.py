@@ -137,7 +137,7 @@ def write_rules(report: dict[str, Any], linked: dict[str, str]) -> Html:
         )[:SHOWN_OF_SITE]
     }
     columns = [
-        Column("site"),
+        Column("site", site=True),
         Column("what it does", wide=True),
         Column("saves", number=True, about="Fetches that it saves, of those that were learned from"),
         Column("URLs", number=True),

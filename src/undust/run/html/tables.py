@@ -15,6 +15,8 @@ class Column:
     about: str = ""
     wide: bool = False
     """It holds long text, which takes the room that there is."""
+    site: bool = False
+    """It holds names of sites, which are broken only where there is no room at all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +74,10 @@ def _cell(column: Column, cell: Cell, place: int) -> Html:
 
 
 def _kind(column: Column) -> str | None:
-    return " ".join(name for name, holds in (("n", column.number), ("w", column.wide)) if holds) or None
+    return (
+        " ".join(name for name, holds in (("n", column.number), ("w", column.wide), ("s", column.site)) if holds)
+        or None
+    )
 
 
 def says(value: object) -> Cell:
