@@ -16,7 +16,9 @@ from undust.evaluate.report import evaluate
 from undust.evaluate.split import by_cluster, by_sample
 from undust.learn.columns import REST, by_site
 from undust.learn.learner import Learner
+from undust.learn.proof import proofed
 from undust.learn.state import State, numbered
+from undust.rules.line_reader import read_line
 from undust.rules.rule import Rule
 from undust.rules.ruleset import RuleSet
 from undust.urls.keys import Key, keys
@@ -309,3 +311,15 @@ def test_a_key_counts_the_same_from_both_ends() -> None:
     state = State(site)
     assert [site.value(int(code)) for code in state.column(Key("path", -1))] == ["b", "c"]
     assert [site.value(int(code)) for code in state.column(Key("path", -2))] == ["a", None]
+
+
+def test_the_examples_of_a_rule_are_of_urls_that_it_decides() -> None:
+    urls = [f"http://h.com/?id={page}{more}" for page in range(9) for more in ("", "&sid=1", "&sid=2")]
+    urls += [f"http://h.com/?id={page}&do=&sid=3" for page in (4, 7)]
+    table = pa.table({"url": urls, "cluster": [url.split("id=")[1][0] for url in urls]})
+    (site,) = by_site(table)
+    lines = ["h.com  //….h.com/…?do=&sid={?}  →  //….h.com/…", "h.com  //….h.com/…?sid={?}  →  //….h.com/…"]
+    odd, usual = proofed([read_line(line) for line in lines], site, "test")
+    assert [[("&do=" in url) for url in pair] for pair in odd.statistics.examples] == [[False, True]] * 2
+    assert len(usual.statistics.examples) == 3
+    assert all("&sid=1" in pair[1] for pair in usual.statistics.examples)

@@ -38,7 +38,7 @@ def _statistics(rows: np.ndarray, key: np.ndarray, site: SiteUrls, learner: str)
         false_positives=pairs - support,
         clusters=len(np.unique(several[:, 1])) if len(several) else 0,
         merged=len(keys) - len(key_sizes),
-        examples=_examples(several[:EXAMPLES].tolist(), key, site),
+        examples=_examples(rows, several, key, site),
         learner=learner,
         trained_on=len(site),
     )
@@ -48,9 +48,15 @@ def _pairs(sizes: np.ndarray) -> int:
     return sum(size * (size - 1) // 2 for size in sizes.tolist())
 
 
-def _examples(cells: list[list[int]], key: np.ndarray, site: SiteUrls) -> tuple[tuple[str, str], ...]:
+def _examples(rows: np.ndarray, several: np.ndarray, key: np.ndarray, site: SiteUrls) -> tuple[tuple[str, str], ...]:
+    """Show pairs of which the rule decides one at least: others of the same key may be decided by other rules."""
+    count = int(site.clusters.max(initial=0)) + 1
+    of_rows = key[rows].astype(np.int64) * count + site.clusters[rows]
+    cells = several[:, 0].astype(np.int64) * count + several[:, 1]
     found = []
-    for of_key, of_cluster in cells:
-        first, second = np.flatnonzero((key == of_key) & (site.clusters == of_cluster))[:2].tolist()
+    for cell in cells[np.isin(cells, of_rows)][:EXAMPLES].tolist():
+        decided = rows[of_rows == cell][0]
+        same = np.flatnonzero((key == cell // count) & (site.clusters == cell % count))
+        first, second = sorted((int(decided), int(same[same != decided][0])))
         found.append((str(site.urls[first]), str(site.urls[second])))
     return tuple(found)
