@@ -72,7 +72,7 @@ def test_signatures_by_hand(crawl: Path) -> None:
     assert found["shingle_similarity"] == pytest.approx(1 / 19)
     assert found["duplicates"]["exact"] is False
     assert found["duplicates"]["minhash"] is False
-    assert set(found["duplicates"]) == {"exact", "simhash", "cascade", "minhash"}
+    assert set(found["duplicates"]) == {"exact", "simhash", "cascade", "minhash", "bag"}
 
 
 def test_equal_pages_are_duplicates_by_all_methods(tmp_path: Path) -> None:

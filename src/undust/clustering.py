@@ -14,7 +14,7 @@ from undust.detect.captures import Captures, Fingerprints, find_captures
 from undust.detect.evidence import Compare, Rows, Search
 from undust.detect.exact import first_of_equal
 from undust.detect.near import near_rows
-from undust.detect.sketches import THRESHOLD
+from undust.detect.sketches import BAG_THRESHOLD, THRESHOLD
 from undust.detect.words import buffers
 from undust.kernels.topics import hash_strings
 from undust.memory import working_bytes
@@ -28,7 +28,7 @@ SIGNATURES = {
 }
 """The methods, and the signatures of the text that each needs."""
 
-THRESHOLDS = {"minhash": THRESHOLD, "bag": 0.9}
+THRESHOLDS = {"minhash": THRESHOLD, "bag": BAG_THRESHOLD}
 """Least similarity if nobody says. Pages have more of their words in common than of their runs of words."""
 
 _PAGE_BYTES = 100

@@ -12,7 +12,7 @@ from undust.detect.cascade import MAX_SENTENCES
 from undust.detect.fingerprints_parameters import SignatureParameters
 from undust.detect.pairs_hamming import DISTANCE
 from undust.detect.sentences import sentence_ends
-from undust.detect.sketches import THRESHOLD
+from undust.detect.sketches import BAG_THRESHOLD, THRESHOLD
 from undust.detect.words import normalized, split
 
 
@@ -140,4 +140,6 @@ def _verdicts(found: Mapping[str, Any]) -> dict[str, bool]:
             said["cascade"] = close and said["simhash"]
     if "shingle_similarity" in found:
         said["minhash"] = found["shingle_similarity"] >= THRESHOLD
+    if "bag_similarity" in found:
+        said["bag"] = found["bag_similarity"] >= BAG_THRESHOLD
     return said

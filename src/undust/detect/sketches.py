@@ -22,6 +22,9 @@ CHUNK_ROWS = 1 << 16
 THRESHOLD = 0.8
 """Share of common shingles from which on two pages are near duplicates."""
 
+BAG_THRESHOLD = 0.9
+"""The same for words as a bag: what differs in a tenth of its words says something else."""
+
 RECALL = 0.999
 """Chance to find a pair that is exactly at the threshold; all above it have a better one."""
 
