@@ -125,6 +125,10 @@ def test_a_site_has_its_tree_with_rules_between_its_nodes(running: Running) -> N
     assert drawn
     assert drawn <= {each["id"] for each in listed}
     assert {each["from"] for each in found["links"]} <= {each["id"] for each in found["nodes"]}
+    site = running.result("/sites/shop.test")
+    assert isinstance(site, dict)
+    assert found["nodes"][0]["duplicate_rate"] == round(site["duplicate_rate"], 4)  # one word, one number
+    assert all(each["duplicate_rate"] == round(1 - each["clusters"] / each["urls"], 4) for each in found["nodes"])
 
 
 def test_a_page_is_found_however_it_is_spelled(running: Running) -> None:

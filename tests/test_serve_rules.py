@@ -2,6 +2,7 @@
 
 import shutil
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import httpx
@@ -11,6 +12,7 @@ from tests.serving import Running, serving
 from undust.rule_files import load_rules
 from undust.rules.files import dumps
 from undust.rules.line_reader import read_line
+from undust.rules.rule import Statistics
 from undust.rules.ruleset import RuleSet
 from undust.serve.guard import LOOPBACK, Access
 from undust.serve.review import decided
@@ -30,6 +32,22 @@ def first_rule(server: Running) -> str:
 
 def decide(server: Running, rule: str, state: str, **headers: str) -> httpx.Response:
     return server.client.post(f"/rules/{rule}/state", json={"state": state}, headers=headers)
+
+
+def test_a_rule_saves_no_more_fetches_than_it_decides_urls(tmp_path: Path) -> None:
+    rules = [
+        replace(read_line(f"{name}.com  //….{name}.com/…?x={{?}}  →  //….{name}.com/…"), statistics=known)
+        for name, known in (
+            ("a", Statistics(coverage=32, merged=300)),
+            ("b", Statistics(coverage=500, merged=200)),
+            ("c", Statistics(coverage=90, merged=40)),
+        )
+    ]
+    RuleSet(rules).save(str(tmp_path / "rules.json"))
+    with serving(tmp_path) as server:
+        found = server.result("/rules", sort="merged")
+        assert isinstance(found, list)
+        assert [(each["saves"], each["merged"]) for each in found] == [(200, 200), (40, 40), (32, 300)]
 
 
 def test_a_withdrawn_rule_decides_nothing_stays_withdrawn_and_can_come_back(folder: Path) -> None:

@@ -1,6 +1,7 @@
 """Rules: the list, one rule in full, what people decide on it, and reading the file again."""
 
 import datetime
+from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
 import orjson
@@ -10,17 +11,24 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from undust.rules.files import rule_to_json
+from undust.rules.rule import Rule
 from undust.rules.words import evidence_in_words, match_in_words, operations_in_words
 from undust.serve import schemas as s
 from undust.serve.answers import refuse, success
 from undust.serve.browse import Limit, Start, Text, listed
 from undust.serve.limits import MAX_TEXT, ROWS
-from undust.serve.live_rules import Loaded, about_rule
+from undust.serve.live_rules import Loaded, about_rule, saves
 from undust.serve.state import State
 from undust.serve.threads import in_thread
 
-_NUMBERS = {"order": "", "merged": "merged", "coverage": "coverage", "fpr": "fpr"}
-Order = Annotated[str, Query(pattern=f"^({'|'.join(_NUMBERS)})$", description="What the rules are sorted by.")]
+_NUMBERS: dict[str, Callable[[Rule], float]] = {
+    "merged": saves,
+    "coverage": lambda rule: rule.statistics.coverage,
+    "fpr": lambda rule: rule.statistics.fpr,
+}
+Order = Annotated[
+    str, Query(pattern=f"^({'|'.join(['order', *_NUMBERS])})$", description="What the rules are sorted by.")
+]
 Which = Annotated[str, Query(pattern="^(|open|accepted|withdrawn|in_force)$", description="What was decided on them.")]
 Id = Annotated[str, Path(min_length=1, max_length=40, description="Short name of a rule.")]
 
@@ -94,8 +102,8 @@ def _chosen(state: State, now: Loaded, site: str | None, text: str, which: str, 
         and (which in ("", "in_force") or now.state(name) == which)
         and (not text or text in name or text in lines[name])
     ]
-    if number := _NUMBERS[sort]:
-        found.sort(key=lambda name: -float(getattr(known[name].statistics, number)))
+    if number := _NUMBERS.get(sort):
+        found.sort(key=lambda name: -number(known[name]))
     return found
 
 

@@ -36,7 +36,7 @@ EXPLANATION = obj(
 RULE = obj(
     id=STRING, site=STRING, line=STRING, words=STRING,
     state={"type": "string", "enum": ["open", "accepted", "withdrawn"]}, reason=STRING, place=COUNT_OR_NULL,
-    coverage=COUNT, merged=COUNT, clusters=COUNT, fpr=NUMBER, precision=NUMBER, learner=STRING,
+    coverage=COUNT, merged=COUNT, saves=COUNT, clusters=COUNT, fpr=NUMBER, precision=NUMBER, learner=STRING,
 )  # fmt: skip
 RULE_IN_FULL = {
     **RULE,

@@ -56,22 +56,23 @@ def _tree(catalog: Catalog, site: str, now: Loaded) -> dict[str, Any]:
         return empty
     tree = grow(forms_of(urls))
     found = overlaps(tree)
-    nodes = [_node(tree, found, node, urls.urls) for node in range(len(tree))]
+    nodes = [_node(tree, node, urls.urls) for node in range(len(tree))]
     leaf = tree.leaf_of[tree.forms.of_url]
     return {**empty, "nodes": nodes, "links": _links(tree, found), "rules": _rules(tree, leaf, urls.urls, now)}
 
 
-def _node(tree: PatternTree, found: Overlaps, node: int, urls: pa.Array) -> dict[str, Any]:
+def _node(tree: PatternTree, node: int, urls: pa.Array) -> dict[str, Any]:
     rows = tree.members(node)
+    count, clusters = int(tree.forms.weights[rows].sum()), len(np.unique(tree.forms.clusters[rows]))
     examples = np.flatnonzero(np.isin(tree.forms.of_url, rows[:MAX_EXAMPLES]))[:MAX_EXAMPLES]
     return {
         "id": node,
         "parent": None if node == 0 else int(tree.parent[node]),
         "asks": _asks(tree, tree.constraint(node)) if node else "all URLs",
         "pattern": pattern(tree, node)[:MAX_PATTERN],
-        "urls": int(tree.forms.weights[rows].sum()),
-        "clusters": len(np.unique(tree.forms.clusters[rows])),
-        "duplicate_rate": round(found.duplicate_rate(node), 4),
+        "urls": count,
+        "clusters": clusters,
+        "duplicate_rate": round((count - clusters) / count, 4) if count else 0.0,
         "examples": urls.take(pa.array(examples)).to_pylist(),
     }
 

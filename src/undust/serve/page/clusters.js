@@ -1,7 +1,7 @@
 // Clusters: the list, one of them, and one page.
 import { get, part, post } from "./api.js";
 import { h, show } from "./dom.js";
-import { count, crumbs, growing, loading, num, pageLink, pct, problem, siteLink, tiles, urlText, whenTyped } from "./parts.js";
+import { count, crumbs, drawing, growing, loading, num, pageLink, pct, problem, siteLink, tiles, urlText, whenTyped } from "./parts.js";
 import { explanation } from "./try.js";
 
 const clusterLink = (name) => `#/cluster/${encodeURIComponent(name)}`;
@@ -9,13 +9,13 @@ const clusterLink = (name) => `#/cluster/${encodeURIComponent(name)}`;
 export async function clusters(box, _, asked) {
   const state = { q: asked.get("q") ?? "", site: asked.get("site") ?? "", least: asked.get("least") ?? "2" };
   const list = h("div", {});
-  const draw = async (signal) => {
+  const draw = drawing(list, async (signal) => {
     const first = await get("clusters", state, signal);
     if (!first.result.length) { show(list, h("p", { class: "soft" }, "No cluster is like that.")); return; }
     const body = h("tbody", {});
     const [, foot] = growing(first, (each) => h("tr", {}, h("td", {}, h("a", { href: clusterLink(each.name) }, urlText(each.url))), h("td", { class: "num" }, num(each.size)), h("td", { class: "optional" }, siteLink(each.site))), body, ["cluster"]);
     show(list, h("div", { class: "scroll" }, h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, "Shortest URL"), h("th", { class: "num" }, "URLs"), h("th", { class: "optional" }, "Site"))), body)), foot);
-  };
+  });
   const typed = whenTyped(draw);
   show(box, h("h1", {}, "Clusters"), h("p", { class: "soft" }, "URLs that lead to the same page, the largest groups first."),
     h("section", { class: "card" },

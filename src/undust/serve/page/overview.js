@@ -6,7 +6,7 @@ import { explainer } from "./try.js";
 
 const PROTOCOLS = {
   by_cluster: ["Pages never seen", "learned from some of the pages, tested on others"],
-  by_sample: ["URLs never seen", "learned from 30 % of the URLs, tested on the rest"],
+  by_sample: ["URLs never seen", "learned from 30% of the URLs, tested on the rest"],
   learned_from: ["All pages", "on what the rules were learned from"],
 };
 
@@ -28,7 +28,7 @@ export async function overview(box) {
       worth && [pct(worth.pages_lost, 2), "pages lost", "the price of the saving"]),
     h("section", { class: "card", "aria-labelledby": "try-title" }, h("h2", { id: "try-title" }, "What becomes of a URL"), explainer("")),
     h("div", { class: "grid" },
-      result.top.length > 0 && h("section", { class: "card" }, h("h2", {}, "Sites with the most duplicates"), topSites(result.top), h("p", { class: "small" }, h("a", { href: "#/sites" }, `All ${count(result.sites, "site")}`))),
+      result.top.length > 0 && h("section", { class: "card" }, h("h2", {}, "Sites with the most duplicates"), topSites(result.top), h("p", { class: "small" }, h("a", { href: "#/sites" }, result.sites === 1 ? "All sites" : `All ${count(result.sites, "site")}`))),
       result.sizes.length > 0 && h("section", { class: "card" }, h("h2", {}, "How large clusters are"), sizes(result.sizes), h("p", { class: "small" }, h("a", { href: "#/clusters" }, "Look at the clusters")))),
     result.evaluation.length > 0 && h("section", { class: "card" }, h("h2", {}, "What the rules save, and what they would lose"), evaluation(result.evaluation)));
 }

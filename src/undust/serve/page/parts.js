@@ -7,8 +7,8 @@ export const num = (value) => (value === null || value === undefined ? "–" : w
 
 export function pct(value, digits = 1) {
   if (value === null || value === undefined) return "–";
-  if (value > 0 && value < 0.0005 && digits < 2) return "<0.1 %";
-  return `${(100 * value).toFixed(value === 0 ? 0 : digits)} %`;
+  if (value > 0 && value < 0.0005 && digits < 2) return "<0.1%";
+  return `${(100 * value).toFixed(value === 0 || value === 1 ? 0 : digits)}%`;
 }
 
 export const count = (value, one, many = one + "s") => `${num(value)} ${value === 1 ? one : many}`;
@@ -63,7 +63,7 @@ export function ruleRow(rule, withSite = true) {
       h("a", { class: "words", href: ruleLink(rule) }, rule.words),
       h("div", { class: "line mono" }, rule.line.slice(rule.site.length).trim())),
     h("div", { class: "side" },
-      h("div", {}, rule.merged ? `saves ${num(rule.merged)}` : `${num(rule.coverage)} URLs`, " ", badge(rule.state)),
+      h("div", {}, rule.saves ? `saves ${num(rule.saves)}` : `${num(rule.coverage)} URLs`, " ", badge(rule.state)),
       h("div", { class: "small soft" }, withSite ? siteLink(rule.site) : `${pct(rule.fpr, 2)} false pairs`)));
 }
 
@@ -78,6 +78,11 @@ export function problem(error) {
   if (!(error instanceof Refused)) console.error(error);
   return h("p", { class: "note bad", role: "alert" }, error.message);
 }
+
+// Draws a list anew, and says in its place what goes wrong.
+export const drawing = (box, work) => async (signal) => {
+  try { await work(signal); } catch (error) { if (error.name !== "AbortError") show(box, problem(error)); }
+};
 
 // A list that gets its next rows when somebody asks for them.
 export function growing(first, draw, box, what) {

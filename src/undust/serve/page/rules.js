@@ -1,7 +1,7 @@
 // The list of rules, and one rule: what it says, what speaks for it, and what somebody decides on it.
 import { get, part, post, toast } from "./api.js";
 import { h, show } from "./dom.js";
-import { badge, crumbs, growing, num, pct, problem, ruleRow, tiles, urlPair, whenTyped } from "./parts.js";
+import { badge, crumbs, drawing, growing, num, pct, problem, ruleRow, tiles, urlPair, whenTyped } from "./parts.js";
 
 const STATES = [["", "All"], ["open", "Not looked at"], ["accepted", "Accepted"], ["withdrawn", "Withdrawn"]];
 const ORDERS = [["order", "In order"], ["merged", "Most saved"], ["coverage", "Most URLs"], ["fpr", "Most doubtful"]];
@@ -9,11 +9,11 @@ const ORDERS = [["order", "In order"], ["merged", "Most saved"], ["coverage", "M
 export async function rules(box, _, asked) {
   const state = { q: asked.get("q") ?? "", state: asked.get("state") ?? "", sort: asked.get("sort") ?? "merged", site: asked.get("site") ?? "" };
   const list = h("div", {});
-  const draw = async (signal) => {
+  const draw = drawing(list, async (signal) => {
     const first = await get("rules", state, signal);
     if (!first.total) { show(list, h("p", { class: "soft" }, state.q || state.state ? "No rule is like that." : "There are no rules: no duplicates that URLs explain.")); return; }
     show(list, ...growing(first, (rule) => ruleRow(rule), h("div", {}), ["rule"]));
-  };
+  });
   const typed = whenTyped(draw);
   const choice = (label, name, options) => h("select", { "aria-label": label, onchange: (event) => { state[name] = event.target.value; draw(); } }, options.map(([value, text]) => h("option", { value, selected: state[name] === value }, text)));
   show(box, h("h1", {}, "Rules"), h("p", { class: "soft" }, "For each URL at most one rule decides: the first of its site that fits."),
@@ -47,7 +47,7 @@ function draw(box, rule) {
           ? h("button", { class: "primary", type: "button", onclick: () => decide(box, rule, "open") }, "Put it back in force")
           : [h("button", { class: "danger", type: "button", onclick: () => decide(box, rule, "withdrawn", reason.value) }, "Withdraw"), reason]),
       h("p", { class: "small soft" }, rule.state === "withdrawn" ? "It decides no URL, and does not come back when rules are learned again." : "A rule that is withdrawn decides no URL any more, at once, and does not come back when rules are learned again.")),
-    tiles([num(rule.coverage), "URLs", `of ${num(rule.trained_on)} of the site`], [num(rule.merged), "fetches saved"], [num(rule.clusters), "pages show it"], [pct(rule.fpr, 2), "false pairs", `${num(rule.false_positives)} of ${num(rule.support + rule.false_positives)}`]),
+    tiles([num(rule.coverage), "URLs", `of ${num(rule.trained_on)} of the site`], [num(rule.saves), "fetches saved", "together with the rules beside it"], [num(rule.clusters), "pages show it"], [pct(rule.fpr, 2), "false pairs", `${num(rule.false_positives)} of ${num(rule.support + rule.false_positives)}`]),
     h("div", { class: "grid" },
       h("section", { class: "card" }, h("h2", {}, "Where it holds"), h("ul", { class: "plain" }, (rule.conditions.length ? rule.conditions : [`for all URLs of ${rule.site} that no rule before it decides`]).map((each) => h("li", {}, each)))),
       h("section", { class: "card" }, h("h2", {}, "What it does"), h("ul", { class: "plain" }, rule.operations.map((each) => h("li", {}, each))))),
@@ -71,12 +71,13 @@ async function decide(box, rule, state, reason = "") {
         await post(`rules/${part(rule.id)}/state`, { state: result.before, reason: rule.reason }, { write: true });
         if (location.hash === `#/rule/${rule.id}`) await again(box, rule.id);
         toast("Undone");
-      } catch (error) { box.append(problem(error)); }
+      } catch (error) { toast(problem(error).textContent); }
     });
-  } catch (error) { box.append(problem(error)); }
+  } catch (error) { toast(problem(error).textContent); }
 }
 
 async function again(box, id) {
   const { result } = await get(`rules/${part(id)}`);
   draw(box, result);
+  box.querySelector("section button")?.focus(); // the button that was pressed is gone
 }

@@ -1,7 +1,7 @@
 // The list of sites, and one site: its numbers, its pattern tree, its rules, its largest clusters.
 import { get, part } from "./api.js";
 import { h, show } from "./dom.js";
-import { count, crumbs, growing, loading, num, pageLink, pct, problem, ruleRow, share, siteLink, tiles, whenTyped } from "./parts.js";
+import { count, crumbs, drawing, growing, loading, num, pageLink, pct, problem, ruleRow, share, siteLink, tiles, whenTyped } from "./parts.js";
 import { tree } from "./tree.js";
 
 const COLUMNS = [["site", "Site"], ["pages", "URLs"], ["duplicate_rate", "Duplicates"], ["rules", "Rules"], ["saved", "Saved"], ["lost", "Lost"]];
@@ -9,14 +9,14 @@ const COLUMNS = [["site", "Site"], ["pages", "URLs"], ["duplicate_rate", "Duplic
 export async function sites(box, _, asked) {
   const state = { q: asked.get("q") ?? "", sort: asked.get("sort") ?? "pages" };
   const table = h("div", {});
-  const draw = async (signal) => {
+  const draw = drawing(table, async (signal) => {
     const first = await get("sites", state, signal);
     const body = h("tbody", {});
     const head = COLUMNS.map(([name, label]) => h("th", { class: name === "site" ? "" : "num", scope: "col", "aria-sort": state.sort === name ? (name === "site" ? "ascending" : "descending") : null },
       h("button", { type: "button", onclick: () => { state.sort = name; draw(); } }, label)));
     const [, foot] = growing(first, siteRow, body, ["site"]);
     show(table, h("div", { class: "scroll" }, h("table", {}, h("thead", {}, h("tr", {}, head)), body)), foot);
-  };
+  });
   const typed = whenTyped(draw);
   show(box, h("h1", {}, "Sites"),
     h("p", { class: "soft" }, "Saved and lost are measured on pages that the rules were not learned from."),
@@ -43,7 +43,7 @@ export async function site(box, name) {
       [num(result.pages), "URLs", `${num(result.clusters)} different pages`],
       [pct(result.duplicate_rate), "duplicates", `the largest cluster has ${count(result.largest, "URL")}`],
       [num(result.rules), "rules"],
-      result.saved !== null && [pct(result.saved), "fetches saved", `of ${pct(result.possible)} possible`],
+      result.saved !== null && [pct(result.saved), "fetches saved", `of ${pct(result.possible)} possible, on pages never seen`],
       result.lost !== null && [pct(result.lost, 2), "pages lost"]),
     h("section", { class: "card" }, h("h2", {}, "Pattern tree"), grown),
     h("section", { class: "card" }, h("h2", {}, "Rules"), rules),

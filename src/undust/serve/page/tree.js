@@ -32,7 +32,7 @@ class Tree {
     this.detail = h("div", { "aria-live": "polite" });
     this.rows.addEventListener("keydown", (event) => this.key(event));
     show(box,
-      h("p", { class: "soft small" }, "Each line is a pattern, and how many of its URLs bring nothing new. ", data.looked_at < data.urls ? `Grown from ${num(data.looked_at)} of ${num(data.urls)} URLs.` : ""),
+      h("p", { class: "soft small" }, "Each line is a pattern, and what share of its URLs brings nothing new within it. ", data.looked_at < data.urls ? `Grown from ${num(data.looked_at)} of ${num(data.urls)} URLs.` : ""),
       h("div", { class: "keys" },
         h("span", {}, s("svg", { "aria-hidden": "true" }, s("line", { class: "act", x1: 0, x2: 34, y1: 5, y2: 5 })), "rule, from what it changes to what it makes"),
         h("span", {}, s("svg", { "aria-hidden": "true" }, s("line", { class: "dup", x1: 0, x2: 34, y1: 5, y2: 5 })), "duplicates of each other")),
@@ -167,7 +167,7 @@ class Tree {
     show(this.detail,
       h("h3", {}, "Chosen pattern"),
       h("pre", { class: "pattern" }, node.pattern),
-      h("p", { class: "small soft" }, `${count(node.urls, "URL")} in ${count(node.clusters, "cluster")}; of the URLs that have duplicates in this run, ${pct(node.duplicate_rate)} bring nothing new.`),
+      h("p", { class: "small soft" }, `${count(node.urls, "URL")} that are ${count(node.clusters, "different page")}: ${pct(node.duplicate_rate)} bring nothing new.`),
       h("ul", { class: "plain small" }, node.examples.map((url) => h("li", {}, pageLink(url)))),
       alike.length > 0 && h("p", { class: "small" }, "Duplicates of: ", alike.map((each, place) => [place ? ", " : "", h("code", {}, this.nodes[each.from === node.id ? each.to : each.from].asks), ` (${pct(each.overlap, 0)})`])),
       acting.length > 0 && h("div", {}, h("h3", {}, "Rules at work here"), h("ul", { class: "plain small" }, acting.map((each) => h("li", {}, h("a", { href: `#/rule/${each.rule}` }, this.words.get(each.rule).words), h("span", { class: "soft" }, ` changes ${count(each.changed, "URL")}: `, h("code", {}, this.nodes[each.from].asks), " → ", h("code", {}, this.nodes[each.to].asks)))))));
