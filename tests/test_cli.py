@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable
@@ -321,13 +322,19 @@ def test_pages_come_from_stdin(tmp_path: Path) -> None:
 
 def test_the_demo_shows_duplicates(run: Run, tmp_path: Path) -> None:
     code, out, err = run("demo", "-o", tmp_path / "demo")
-    assert (code, err) == (0, "")
+    assert code == 0
+    assert err.splitlines()[0] == "fingerprints of the pages …"
     assert "http://docs.test:8180/\n    http://www.docs.test:8180/\n" in out
     assert "docs.test  //….{?}.docs.test/…" in out
     written = sorted(path.name for path in (tmp_path / "demo").iterdir())
     made = ["clusters.parquet", "evaluation.json", "pages.parquet", "report.html", "report.json", "report.txt"]
     assert written == [*made, "rules.json", "run.json"]
     assert str(tmp_path / "demo" / "report.html") in out
+    commands = [shlex.split(line) for line in out.splitlines() if line.startswith("  undust ")]
+    assert [each[1] for each in commands] == ["explain", "serve", "run"]
+    code, explained, _ = run(*commands[0][1:])
+    assert code == 0
+    assert "fetch     http://files.test:8180/doc/a-page-that-nobody-fetched/?C=S;O=D" in explained
 
 
 def test_urls_are_normalized_one_a_line(run: Run) -> None:

@@ -1,5 +1,6 @@
 """Kernels compile once and load from disk, wherever that can be written, and run where it cannot."""
 
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -12,6 +13,7 @@ import xxhash
 import undust
 import undust.kernels.words
 from undust.kernels.compiling import source_stamp
+from undust.kernels.compiling_beside import SLOWEST
 
 SOURCE = Path(undust.__file__).parent
 WORD = xxhash.xxh3_64_intdigest(b"word")
@@ -82,6 +84,33 @@ def test_damaged_files_in_the_cache_are_replaced(installed: Path) -> None:
         kept.write_bytes(kept.read_bytes()[:40])
     assert ask(installed) == ["compiling"]
     assert ask(installed) == []
+
+
+BESIDE = """
+from undust.kernels.compiling_beside import compile_beside
+helpers = compile_beside(["undust.kernels.union_find", "undust.kernels.lexicon"], processors=3)
+import undust.kernels.hashing
+print(*[helper.wait() for helper in helpers])
+"""
+
+
+def test_other_processors_compile_too_while_something_has_to_be_compiled(installed: Path) -> None:
+    environment = os.environ | {"PYTHONPATH": str(installed.parent), "PYTHONDONTWRITEBYTECODE": "1"}
+
+    def helped() -> str:
+        done = subprocess.run(
+            [sys.executable, "-c", BESIDE], env=environment, capture_output=True, text=True, check=True
+        )
+        return done.stdout.strip()
+
+    assert helped() == "0 0"
+    for name in ("union_find.join_pairs", "lexicon.give_codes", "hashing.hash_words"):
+        assert list((installed / "kernels" / "__pycache__").glob(f"{name}*.nbi")), name
+    assert helped() == ""
+
+
+def test_the_modules_that_are_slowest_to_compile_are_there() -> None:
+    assert all(importlib.util.find_spec(name) for name in SLOWEST)
 
 
 def test_the_stamp_of_a_module_covers_what_it_imports_from() -> None:

@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from undust.cli.talk import quiet_option
+from undust.cli.steps import showing
+from undust.cli.talk import announce_compiling, quiet_option
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -22,13 +23,16 @@ def command(output: str, quiet: bool) -> None:
     Example:
       undust demo
     """
+    import shlex
     from importlib import resources
 
+    announce_compiling(quiet=quiet, all_needed=True)
     from undust import corpus, pipeline
     from undust.run.flow import CLUSTERS, REPORT, run
 
-    with resources.as_file(resources.files("undust") / "data" / "sample.warc.gz") as sample:
-        found = run(sample, output=output, method="exact", content="all")
+    shipped = resources.files("undust") / "data" / "sample.warc.gz"
+    with resources.as_file(shipped) as sample, showing([str(sample)], quiet=quiet) as told:
+        found = run(sample, output=output, method="exact", content="all", **told)
     folder, rules = found.folder, found.rules
     clusters = corpus.read_clusters(folder / CLUSTERS)
     if quiet:
@@ -47,8 +51,14 @@ def command(output: str, quiet: bool) -> None:
     click.echo("".join(f"  {rule}\n" for rule in rules))
     new = "http://mirror.files.test:8180/doc/a-page-that-nobody-fetched/?C=S;O=D"
     click.echo(f"So, of a page that nobody has fetched,\n  {new}\nis\n  {rules.normalize(new)}\n")
-    click.echo(f"All of it is in {folder}/; look at {folder / REPORT} with a browser. Now with pages of your own:\n")
-    click.echo("  undust run crawl.warc.gz -o crawl\n  undust --help")
+    click.echo(f"All of it is in {folder}/; look at {folder / REPORT} with a browser. Then try\n")
+    named = shlex.quote(str(folder))
+    for command, about in (
+        (f"undust explain -r {named}/rules.json '{new}'", "why that is so"),
+        (f"undust serve {named}", "sites, rules and pages to look through, and an API"),
+        ("undust run crawl.warc.gz -o crawl", "the same with pages of your own"),
+    ):
+        click.echo(f"  {command}\n      {about}")
 
 
 def _one_of_each_host(clusters: "pa.Table") -> list[list[str]]:

@@ -1,27 +1,16 @@
 """`undust run`: everything, from files of pages to rules and what they are worth."""
 
-import contextlib
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import click
 
 from undust.cli.detection import content_option, detection_options
 from undust.cli.reading import inputs_argument, reading_options
-from undust.cli.talk import announce_compiling, json_option, print_json, progress, quiet_option, say, working
+from undust.cli.steps import showing
+from undust.cli.talk import announce_compiling, json_option, print_json, quiet_option, say
 
 if TYPE_CHECKING:
-    from undust.corpus import Tally
-
-_DOING = {
-    "pages": "fingerprints of the pages",
-    "clusters": "clusters of duplicates",
-    "similarity": "similarities around the threshold",
-    "rules": "rules",
-    "evaluation": "evaluation on pages that were not learned from",
-    "tradeoff": "saving by the limit of false pairs",
-    "report": "report",
-}
+    from undust.run.flow import Outcome
 
 
 @click.command("run", short_help="Everything: fingerprints, clusters, rules, evaluation, a report.")
@@ -110,24 +99,10 @@ def command(
       undust run *.warc.gz -o found --method simhash --jobs 4
       undust run clusters.tsv -o found
     """
-    announce_compiling(quiet=quiet)
+    announce_compiling(quiet=quiet, all_needed=True)
     from undust.run.flow import REPORT, run
 
-    with contextlib.ExitStack() as shown:
-        read: Callable[[Tally], None] = _ignore
-        worked: Callable[[int, int], None] = _ignore
-
-        def tell(step: str, kept: bool) -> None:
-            nonlocal read, worked
-            shown.close()  # what was shown of the step before
-            say(f"{_DOING[step]}{': kept from an earlier run' if kept else ' …'}", quiet=quiet)
-            if kept:
-                return
-            if step == "pages":
-                read = shown.enter_context(progress(inputs, quiet=quiet))
-            else:
-                worked = shown.enter_context(working(_DOING[step], quiet=quiet))
-
+    with showing(inputs, quiet=quiet) as told:
         found = run(
             *inputs,
             output=output,
@@ -146,21 +121,22 @@ def command(
             jobs=jobs,
             any_status=any_status,
             base_url=base_url,
-            tell=tell,
-            progress=lambda tally: read(tally),
-            moved=lambda done, of: worked(done, of),
+            **told,
         )
     if as_json:
         print_json(found.to_dict())
         return
+    say(f"{_summary(found)}: {found.folder / REPORT}", quiet=quiet)
+
+
+def _summary(found: "Outcome") -> str:
+    from undust.run.html.numbers import percent, plural
+
+    if not len(found.rules):
+        return "no rules, as URLs explain no duplicates here"
     unseen = found.told.evaluation["by_cluster"]
-    say(
-        f"{len(found.rules):,} rules; on pages that were not learned from they save {unseen['compression']:.1%} of the"
-        f" fetches ({unseen['recall_of_possible']:.1%} of what is possible) and lose {unseen['pages_lost']:.2%} of the"
-        f" pages: {found.folder / REPORT}",
-        quiet=quiet,
+    return (
+        f"{plural(len(found.rules), 'rule')}; on pages that were not learned from, rules save"
+        f" {percent(unseen['compression'])} of the fetches ({percent(unseen['recall_of_possible'])} of what is"
+        f" possible) and lose {percent(unseen['pages_lost'], 2)} of the pages"
     )
-
-
-def _ignore(*told: object) -> None:
-    """Show nothing: no step is under way."""

@@ -39,12 +39,19 @@ def summarize(tally: "Tally", *, quiet: bool, as_json: bool, **more: Any) -> Non
         say(tally.summary(), quiet=quiet)
 
 
-def announce_compiling(*, quiet: bool) -> None:
-    """Say, if a terminal looks on, why the first run takes some seconds. To be called before kernels are imported."""
+def announce_compiling(*, quiet: bool, all_needed: bool = False) -> None:
+    """Say, if a terminal looks on, why the first run takes a minute. To be called before kernels are imported.
+
+    Where all of them are needed, other processors help to compile them.
+    """
     if not quiet and sys.stderr.isatty():
         from undust.kernels.compiling import announce
 
-        announce(lambda: say("compiling kernels, once on this machine …"))
+        announce(lambda: say("compiling kernels, once on this machine; it takes about a minute …"))
+    if all_needed:
+        from undust.kernels.compiling_beside import compile_beside
+
+        compile_beside()
 
 
 @contextlib.contextmanager
