@@ -232,3 +232,9 @@ def test_a_crawl_of_hostile_pages_gives_a_report_that_does_nothing(browser: Any,
     assert found.said == []
     assert found.asked == [page.as_uri()]
     found.close()
+
+
+def test_what_is_pressed_holds_nothing_else_that_is_pressed(opened: Opened) -> None:
+    assert opened.page.locator("summary a, summary button, button a, a button").count() == 0
+    assert opened.page.locator("th").evaluate_all("all => all.filter(e => !e.textContent.trim()).length") == 0
+    assert opened.page.locator(".tree .same a").count() > 0

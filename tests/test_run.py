@@ -184,6 +184,8 @@ def test_clusters_are_where_a_run_may_begin(tmp_path: Path, clusters: Path) -> N
     assert tuple(found.steps) == OF_CLUSTERS
     assert not (tmp_path / "found" / "pages.parquet").exists()
     assert found.rules.same("http://a.example/new?sid=1", "http://a.example/new")
+    with pytest.raises(UsageError, match="what a run wrote, no pages; give"):
+        undust.run(found.folder, output=tmp_path / "again")
     unseen = found.told.evaluation["by_cluster"]
     assert unseen["recall_of_possible"] == 1
     assert unseen["pages_lost"] == 0

@@ -1,5 +1,6 @@
 """The page of `undust serve` in a real browser: it opens, it is used, and hostile pages do nothing in it."""
 
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -189,3 +190,21 @@ def test_where_a_token_is_needed_the_page_asks_for_it(browser: Browser, served_r
         page.get_by_role("button", name="Go on").click()
         expect(page.locator(".badge.accepted")).to_be_visible()
         page.close()
+
+
+def test_after_a_decision_the_keyboard_is_where_the_next_one_is(page: Page, running: Running) -> None:
+    rules = running.result("/rules", site="shop.test", sort="merged")
+    assert isinstance(rules, list)
+    look(page, running, f"#/rule/{rules[0]['id']}")
+    page.get_by_role("button", name="Accept").focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Take the acceptance back")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Accept")).to_be_focused()
+
+
+def test_each_pattern_says_what_it_shows(page: Page, running: Running) -> None:
+    look(page, running, "#/site/shop.test")
+    expect(page.get_by_role("treeitem").first).to_have_accessible_name(
+        re.compile(r"^all URLs \S+% duplicates, 90 URLs$")
+    )

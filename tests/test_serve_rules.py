@@ -1,5 +1,7 @@
 """Decisions on rules over HTTP: written whole, lasting, with a way back; and rules that change under load."""
 
+import contextlib
+import http.client
 import shutil
 import threading
 from dataclasses import replace
@@ -124,9 +126,16 @@ def test_a_name_that_was_pointed_at_this_machine_gets_nothing(folder: Path) -> N
     with serving(folder) as server:
         port = server.address.rpartition(":")[2]
         for path in ("/", "/rules", "/health"):
-            answer = server.client.get(path, headers={"host": f"evil.test:{port}"})
-            assert (answer.status_code, answer.json()["error"]["code"]) == (403, "host")
+            for name in (f"evil.test:{port}", f"127.0.0.1:{port}@evil.test", "127.0.0.1.evil.test", ""):
+                answer = server.client.get(path, headers={"host": name})
+                assert (answer.status_code, answer.json()["error"]["code"]) == (403, "host"), name
         assert server.client.get("/health", headers={"host": f"localhost:{port}"}).status_code == 200
+        with contextlib.closing(http.client.HTTPConnection("127.0.0.1", int(port))) as connection:
+            connection.putrequest("GET", "/health", skip_host=True)
+            for name in ("127.0.0.1", "evil.test"):
+                connection.putheader("Host", name)
+            connection.endheaders()
+            assert connection.getresponse().status == 400
 
 
 def test_beyond_this_machine_changes_need_the_token() -> None:

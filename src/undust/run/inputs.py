@@ -32,6 +32,9 @@ class Inputs:
 
 def sort_inputs(inputs: list[str]) -> Inputs:
     """Sort inputs by what they hold, which a look at their first bytes tells."""
+    for each in inputs:
+        if all(os.path.isfile(os.path.join(each, name)) for name in ("run.json", "clusters.parquet")):  # noqa: PTH113, PTH118
+            raise UsageError(f"{each} is what a run wrote, no pages; give {each}/pages.parquet or clusters.parquet")
     clusters = tuple(file for file in inputs if holds_clusters(file))
     if clusters and len(clusters) < len(inputs):
         other = next(file for file in inputs if file not in clusters)

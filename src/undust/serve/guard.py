@@ -2,6 +2,7 @@
 
 import asyncio
 import hmac
+import re
 import time
 from dataclasses import dataclass
 
@@ -33,6 +34,8 @@ _HEADERS = [
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"permissions-policy", b"camera=(), geolocation=(), microphone=()"),
 ]
+
+_PORT = re.compile(r":[0-9]*$")
 
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
@@ -92,6 +95,8 @@ class Guard:
     def _admit(self, scope: Scope) -> None:
         headers = scope["headers"]
         host = header(headers, b"host")
+        if sum(name == b"host" for name, _ in headers) > 1:
+            refuse(400, "host", "a question names one host")
         if self._access.hosts is not None and _name(host) not in self._access.hosts:
             refuse(
                 403, "host", "this server is not known by that name; call it 127.0.0.1, or start it with --allow-host"
@@ -147,9 +152,7 @@ def _challenge(status: int) -> dict[str, str] | None:
 
 def _name(host: str) -> str:
     """Give the name in a Host header, without the port."""
-    if host.startswith("["):
-        return host[1:].partition("]")[0].lower()
-    return host.rpartition(":")[0].lower() if ":" in host else host.lower()
+    return _PORT.sub("", host).removeprefix("[").removesuffix("]").lower()
 
 
 def _route(path: str) -> str:

@@ -102,18 +102,19 @@ def _node(nodes: Sequence[dict[str, Any]], children: dict[int, list[int]], place
     ]
     if duplicates:
         said.append(tag("span", text(f"{percent(share, 0)} duplicates"), class_="dup" if share >= 0.05 else "dup few"))
-    if node["same"]:
-        said.append(
-            tag("span", text("⇄ "), join([_link(nodes, each, name) for each in node["same"]], ", "), class_="same")
-        )
+    same = tag("span", text("⇄ "), join([_link(nodes, each, name) for each in node["same"]], ", "), class_="same")
     if not below and not node["hidden"]:
         pattern = (
             [tag("code", tag("bdi", text(node["pattern"], most=200)), class_="pattern")] if node["pattern"] else []
         )
+        said += [same] * bool(node["same"])
         return tag("li", tag("div", *said, id=f"{name}-n{place}"), *pattern, class_="leaf")
     inside = [_node(nodes, children, child, name, depth + 1) for child in below]
     if node["hidden"]:
         inside.append(tag("li", text(f"and {plural(node['hidden'], 'smaller one')}"), class_="leaf more"))
+    if node["same"]:  # what is pressed to open it holds no links
+        said.append(tag("span", text(f"⇄ {len(node['same'])}"), class_="same", title="Nodes that hold the same pages"))
+        inside.insert(0, tag("li", same, class_="leaf links"))
     summary = tag("summary", *said)
     return tag("li", tag("details", summary, tag("ul", *inside), open=depth < 2, id=f"{name}-n{place}"))
 

@@ -57,6 +57,8 @@ def table(
 
 
 def _heading(column: Column) -> Html:
+    if not column.name:  # bars, which say again what stands beside them
+        return tag("td", class_=_kind(column), title=column.about or None)
     return tag(
         "th",
         text(column.name),

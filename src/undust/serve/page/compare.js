@@ -47,7 +47,7 @@ function signatures(marks) {
 function texts(result) {
   const { text, details } = result;
   const same = text.rows.every((row) => row.kind === "same" || row.kind === "gap");
-  const grid = h("div", { class: "diff", role: "table", "aria-label": "The texts of both pages, line by line" },
+  const grid = h("div", { class: "diff", role: "group", "aria-label": "The texts of both pages, line by line" },
     ["A", "B"].map((name, side) => h("div", { class: "head" }, `${name} · ${details[side]?.title ?? ""} · ${num(text.lines[side])} lines`)));
   for (const row of text.rows) {
     if (row.kind === "gap") { grid.append(h("div", { class: "gap" }, `${num(row.count)} equal lines`)); continue; }
@@ -57,8 +57,9 @@ function texts(result) {
 }
 
 function cell(pieces, kind, side) {
-  if (!pieces.length) return h("div", { class: "none", "aria-label": "nothing" });
+  if (!pieces.length) return h("div", { class: "none" });
   const look = kind === "same" ? `same ${side}` : side === "a" ? "cut" : "add";
   const whole = kind === "differ" && pieces.every(([, only]) => only);
-  return h("div", { class: look }, pieces.map(([text, only]) => (only && kind === "differ" && !whole ? h("mark", {}, text) : text)));
+  const said = kind === "same" ? null : h("span", { class: "hidden" }, `${side.toUpperCase()}: `);
+  return h("div", { class: look, "aria-hidden": kind === "same" && side === "b" ? "true" : null }, said, pieces.map(([text, only]) => (only && kind === "differ" && !whole ? h("mark", {}, text) : text)));
 }

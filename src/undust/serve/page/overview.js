@@ -68,7 +68,7 @@ function sizes(points) {
 }
 
 function evaluation(rows) {
-  return h("div", { class: "scroll" }, h("table", {},
+  return h("div", { class: "scroll", role: "group", tabindex: 0, "aria-label": "What the rules save, and what they would lose" }, h("table", {},
     h("thead", {}, h("tr", {}, h("th", {}, "Measured on"), h("th", { class: "num" }, "Fetches saved, of those possible"), h("th", { class: "num" }, "Pages lost"), h("th", { class: "num" }, "False pairs"), h("th", { class: "num" }, "Rules"))),
     h("tbody", {}, rows.map((row) => {
       const [name, about] = PROTOCOLS[row.protocol];

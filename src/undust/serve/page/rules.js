@@ -53,7 +53,7 @@ function draw(box, rule) {
       h("section", { class: "card" }, h("h2", {}, "What it does"), h("ul", { class: "plain" }, rule.operations.map((each) => h("li", {}, each))))),
     rule.examples.length > 0 && h("section", { class: "card" }, h("h2", {}, "Pairs that it makes one"), rule.examples.map(example)),
     h("section", { class: "card" }, h("h2", {}, "Evidence"), h("ul", { class: "plain" }, rule.evidence.map((each) => h("li", {}, each))),
-      h("details", {}, h("summary", {}, "As it stands in the rule file"), h("pre", {}, JSON.stringify(rule.json, null, 1)))));
+      h("details", {}, h("summary", {}, "As it stands in the rule file"), h("pre", { tabindex: 0 }, JSON.stringify(rule.json, null, 1)))));
 }
 
 function example([a, b]) {

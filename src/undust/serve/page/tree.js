@@ -74,12 +74,11 @@ class Tree {
     const children = this.below.get(node.id).length;
     return h("div", {
       class: "node", role: "treeitem", "aria-level": level + 1, "aria-selected": String(node.id === this.chosen), tabindex: node.id === this.chosen ? 0 : -1, "data-node": node.id,
-      "aria-expanded": children ? String(this.open.has(node.id)) : null, vars: { "--level": level },
-      "aria-label": `${node.asks}, ${count(node.urls, "URL")}, ${pct(node.duplicate_rate)} duplicates`, onclick: (event) => this.click(event, node), title: node.pattern,
+      "aria-expanded": children ? String(this.open.has(node.id)) : null, vars: { "--level": level }, onclick: (event) => this.click(event, node), title: node.pattern,
     },
     h("span", { class: "name" }, h("span", { class: `turn${children ? "" : " leaf"}`, "aria-hidden": "true" }, "›"), h("span", { class: "asks" }, node.asks), h("span", { class: "hint mono", "aria-hidden": "true" }, node.id ? hint(node) : "")),
-    h("span", { class: "share" }, meter(node.duplicate_rate), h("span", {}, pct(node.duplicate_rate, 0))),
-    h("span", { class: "num many soft" }, num(node.urls)));
+    h("span", { class: "share" }, meter(node.duplicate_rate), h("span", {}, pct(node.duplicate_rate, 0)), h("span", { class: "hidden" }, " duplicates, ")),
+    h("span", { class: "num many soft" }, num(node.urls)), h("span", { class: "hidden" }, " URLs"));
   }
 
   click(event, node) {
@@ -166,7 +165,7 @@ class Tree {
     const alike = this.links.filter((each) => each.from === node.id || each.to === node.id).slice(0, 5);
     show(this.detail,
       h("h3", {}, "Chosen pattern"),
-      h("pre", { class: "pattern" }, node.pattern),
+      h("pre", { class: "pattern", tabindex: 0 }, node.pattern),
       h("p", { class: "small soft" }, `${count(node.urls, "URL")} that are ${count(node.clusters, "different page")}: ${pct(node.duplicate_rate)} bring nothing new.`),
       h("ul", { class: "plain small" }, node.examples.map((url) => h("li", {}, pageLink(url)))),
       alike.length > 0 && h("p", { class: "small" }, "Duplicates of: ", alike.map((each, place) => [place ? ", " : "", h("code", {}, this.nodes[each.from === node.id ? each.to : each.from].asks), ` (${pct(each.overlap, 0)})`])),
