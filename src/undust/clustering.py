@@ -1,6 +1,5 @@
 """Fingerprints to clusters in bounded memory: what memory has no room for goes to files."""
 
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from undust.asides import scratch_folder
 from undust.detect.captures import Captures, Fingerprints, find_captures
 from undust.detect.evidence import Compare, Rows, Search
 from undust.detect.exact import first_of_equal
@@ -80,9 +80,9 @@ def clustered(
         first = first_of_equal(fingerprints, captures)
         yield Clustered(captures, first, np.ones(len(first), np.float32), _all_alike)
         return
-    with tempfile.TemporaryDirectory(prefix="undust-", dir=folder) as spilled:
+    with scratch_folder(folder) as spilled:
         least = THRESHOLDS.get(method, THRESHOLD) if threshold is None else threshold
-        search = Search(least, distance, left, Path(spilled))
+        search = Search(least, distance, left, spilled)
         found = near_rows(fingerprints, captures, method, search, by=by)
         yield Clustered(captures, found.rows, found.similarities, found.compare)
 

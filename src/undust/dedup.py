@@ -3,11 +3,11 @@
 Pages are never held in memory, nor copied to disk: of the first pass only signatures are kept, in files.
 """
 
+import contextlib
 import json
 import os
 import shutil
 import sys
-import tempfile
 import weakref
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,6 +17,7 @@ from typing import Any
 import pyarrow as pa
 
 from undust import corpus, parallel
+from undust.asides import scratch_folder
 from undust.clustering import SIGNATURES, clustered
 from undust.corpus import Tally
 from undust.corpus.fingerprints import FingerprintFiles
@@ -179,8 +180,9 @@ class _Aside:
     """A folder that is there as long as somebody knows of it."""
 
     def __init__(self) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="undust-"))
-        weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
+        stack = contextlib.ExitStack()
+        self.folder = stack.enter_context(scratch_folder())
+        weakref.finalize(self, stack.close)
 
 
 def kept_schema(*, text: bool = False) -> pa.Schema:

@@ -3,10 +3,10 @@
 import contextlib
 import os
 import shutil
-import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from undust.asides import forget, only_one, open_aside
 from undust.errors import OutputError
 
 
@@ -26,32 +26,29 @@ def parts_folder(output: str) -> Iterator[Path | None]:
         raise OutputError(
             f"{output}: cannot be written: {error.strerror}; choose a folder that exists, has room and is yours"
         ) from error
-    try:
-        yield folder
-    except BaseException:
-        with contextlib.suppress(OSError):  # there may be nothing in it yet
-            folder.rmdir()
-        raise
-    shutil.rmtree(folder, ignore_errors=True)
+    with only_one(folder):
+        try:
+            yield folder
+        except BaseException:
+            with contextlib.suppress(OSError):  # there may be nothing in it yet
+                folder.rmdir()
+            raise
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def write_whole(path: str | os.PathLike[str], data: bytes | Iterable[bytes | memoryview]) -> None:
     """Write a file beside its place, and put it there when it is complete. What was there stays until then."""
     target = Path(path)
     try:
-        handle, aside = tempfile.mkstemp(prefix=f".{target.name[:80]}.", suffix=".part", dir=target.parent)
+        file, aside = open_aside(os.fspath(target))
         try:
-            with os.fdopen(handle, "wb") as file:
+            with file:
                 file.writelines([data] if isinstance(data, bytes) else data)
                 file.flush()
-                os.fsync(handle)
-            mask = os.umask(0)
-            os.umask(mask)
-            Path(aside).chmod(0o666 & ~mask)  # mkstemp's file is for its owner only
-            Path(aside).replace(target)
+                os.fsync(file.fileno())
+                Path(aside).replace(target)
         except BaseException:
-            with contextlib.suppress(OSError):
-                Path(aside).unlink()
+            forget(aside)
             raise
     except OSError as error:
         why = error.strerror or error

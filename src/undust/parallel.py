@@ -4,7 +4,6 @@ import hashlib
 import json
 import os
 import stat
-import tempfile
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
@@ -16,6 +15,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from undust.asides import only_one, scratch_folder
 from undust.corpus import Tally
 from undust.errors import UndustError
 
@@ -60,8 +60,9 @@ def in_processes(
     context = get_context("spawn")
     read = context.Array("q", 2)  # pages and bytes so far, of all processes
     with ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="undust-"))) if keep is None else keep
+        folder = stack.enter_context(scratch_folder()) if keep is None else keep
         folder.mkdir(exist_ok=True)
+        stack.enter_context(only_one(folder))
         pool = stack.enter_context(
             ProcessPoolExecutor(workers, mp_context=context, initializer=_share, initargs=(read,))
         )

@@ -3,7 +3,6 @@
 import dataclasses
 import mmap
 import os
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -108,15 +107,16 @@ def _existing(place: Path, about: dict[str, Any]) -> tuple[RelatedIndex | None, 
 
 def _make(source: str, place: Path, about: dict[str, Any], memory: str | int | None, jobs: int | None) -> None:
     from undust import corpus, pipeline
+    from undust.asides import scratch_folder
     from undust.detect.pages import PageFingerprints
     from undust.outputs import write_whole
     from undust.topical_clustering import find_related
 
     topical = _topical(about)
     tally = corpus.Tally()
-    with tempfile.TemporaryDirectory(prefix="undust-") as folder:
+    with scratch_folder() as folder:
         made = PageFingerprints(links=topical.bags == "anchors")
-        fingerprints = pipeline.open_fingerprints([source], Path(folder), tally=tally, made=made, jobs=jobs)
+        fingerprints = pipeline.open_fingerprints([source], folder, tally=tally, made=made, jobs=jobs)
         pipeline.require_pages(tally, [source])
         with find_related(fingerprints, topical, memory=memory) as found:
             write_whole(place, pack_index(found, about))

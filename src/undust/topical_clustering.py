@@ -1,6 +1,5 @@
 """Topical clusters and pairs in bounded memory: what memory has no room for goes to files."""
 
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -8,6 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from undust.asides import scratch_folder
 from undust.detect.captures import Captures, Fingerprints, find_captures
 from undust.detect.topical import RelatedPages, Topical, topical_clusters, topical_pairs
 from undust.detect.topical_draws import THRESHOLD
@@ -65,5 +65,5 @@ def _room(
     captures = find_captures(fingerprints)
     reserved = _PAGE_BYTES * len(captures.rows) + int(captures.urls.nbytes)
     working = working_bytes(memory, reserved, f"{len(captures.rows):,} pages")
-    with tempfile.TemporaryDirectory(prefix="undust-", dir=folder) as spilled:
-        yield captures, working, Path(spilled)
+    with scratch_folder(folder) as spilled:
+        yield captures, working, spilled

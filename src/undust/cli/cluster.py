@@ -1,7 +1,5 @@
 """`undust cluster`: fingerprints in, clusters of duplicate pages out."""
 
-import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -81,6 +79,7 @@ def command(
     """
     announce_compiling(quiet=quiet)
     from undust import corpus, pipeline
+    from undust.asides import scratch_folder
     from undust.clustering import SIGNATURES
     from undust.corpus.write import output_format
     from undust.detect.pages import PageFingerprints
@@ -101,11 +100,9 @@ def command(
         tally, counts = spark.cluster(master, inputs, output, made, reading, options)
         _tell(tally, counts, method, output, quiet=quiet, as_json=as_json)
         return
-    with parts_folder(output) as folder, tempfile.TemporaryDirectory(prefix="undust-", dir=folder) as files:
+    with parts_folder(output) as folder, scratch_folder(folder) as files:
         with progress(inputs, quiet=quiet) as moved:
-            fingerprints = pipeline.open_fingerprints(
-                inputs, Path(files), tally=tally, made=made, progress=moved, **reading
-            )
+            fingerprints = pipeline.open_fingerprints(inputs, files, tally=tally, made=made, progress=moved, **reading)
         pipeline.require_pages(tally, inputs)
         with working("clusters of duplicates", quiet=quiet):
             clusters = pipeline.cluster(

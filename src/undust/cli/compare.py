@@ -1,7 +1,5 @@
 """`undust compare`: learners side by side; or ways to find duplicates, on clusters that are known."""
 
-import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -116,17 +114,18 @@ def command(
         raise click.UsageError("give the pages to find duplicates among, after CLUSTERS")
     announce_compiling(quiet=quiet)
     from undust import comparison, corpus, pipeline
+    from undust.asides import scratch_folder
     from undust.detect.pages import PageFingerprints
 
     known = corpus.read_clusters(truth)
     tally = corpus.Tally()
     reading: dict[str, Any] = {"jobs": jobs, "any_status": any_status, "base_url": base_url}
-    with tempfile.TemporaryDirectory(prefix="undust-") as folder:
+    with scratch_folder() as folder:
         made = PageFingerprints(
             content, signatures=("simhash", "minhash", "shingles", "bags", "terms", "sentences", "keywords")
         )
         with progress(pages, quiet=quiet) as moved:
-            source = pipeline.open_fingerprints(pages, Path(folder), tally=tally, made=made, progress=moved, **reading)
+            source = pipeline.open_fingerprints(pages, folder, tally=tally, made=made, progress=moved, **reading)
         pipeline.require_pages(tally, pages)
         report: DetectionReport | CascadeReport
         with working("comparing methods", quiet=quiet):

@@ -6,7 +6,6 @@ import errno
 import gzip
 import io
 import os
-import secrets
 import sys
 from collections.abc import Iterable, Sequence
 from types import TracebackType
@@ -17,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from undust.asides import open_aside
 from undust.corpus.streams import shown
 from undust.errors import OutputError, UsageError
 
@@ -102,13 +102,9 @@ class TableWriter:
         if self.path == STDOUT:
             return sys.stdout.buffer
         self._target = os.path.realpath(self.path)  # a link stays one, what it leads to is replaced
-        folder, name = os.path.split(self._target)
         if os.path.isdir(self._target):  # noqa: PTH112 - paths as the user gave them
             raise IsADirectoryError(errno.EISDIR, "is a folder")
-        # In the same folder: a rename across file systems is a copy, and can be cut.
-        aside = os.path.join(folder, f".{name[:40]}.{secrets.token_hex(4)}.part")  # noqa: PTH118 - the same
-        self._aside = aside  # before it is there: an interrupt may come between
-        self._raw = open(aside, "xb", buffering=2**20)  # noqa: PTH123, SIM115 - closed by the stack
+        self._raw, self._aside = open_aside(self._target)
         self._closing.enter_context(self._raw)
         if not self.path.lower().endswith(".gz"):
             return self._raw
@@ -127,9 +123,9 @@ class TableWriter:
             self._file.close()
         self._raw.flush()
         os.fsync(self._raw.fileno())
-        self._closing.close()
         os.replace(self._aside, self._target)  # noqa: PTH105 - paths as the user gave them
         self._aside = None
+        self._closing.close()  # held until it is in place
 
     def _forget(self) -> None:
         if self._parquet is not None:

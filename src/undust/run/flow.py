@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from undust import corpus, pipeline
+from undust.asides import only_one
 from undust.clustering import THRESHOLDS
 from undust.corpus import Tally
 from undust.corpus.fingerprints import FingerprintFiles
@@ -108,7 +109,8 @@ def run(
     folder = Path(output)
     _refuse_own_outputs(found, folder)
     make_folder(folder)
-    return _Run(folder, options, found, memory, jobs, tell, progress, moved).all()
+    with only_one(folder):
+        return _Run(folder, options, found, memory, jobs, tell, progress, moved).all()
 
 
 class _Run:

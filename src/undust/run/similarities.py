@@ -1,7 +1,5 @@
 """How similar pages are: to the centre of their cluster, and to the page most like them, around the threshold."""
 
-import tempfile
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,6 +7,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from undust.asides import scratch_folder
 from undust.clustering import THRESHOLDS
 from undust.detect.captures import Fingerprints, TableFingerprints, find_captures
 from undust.detect.evidence import Search
@@ -60,8 +59,8 @@ def neighbours(fingerprints: pa.Table, of: int, method: str, threshold: float, d
         bits = parameters.simhash_bits
         line = 1.0 - distance / bits
         lowest = 1.0 - min(distance + FURTHER, bits) / bits
-    with tempfile.TemporaryDirectory(prefix="undust-") as folder:
-        search = Search(lowest, min(distance + FURTHER, 16), _MEMORY_BYTES, Path(folder))
+    with scratch_folder() as folder:
+        search = Search(lowest, min(distance + FURTHER, 16), _MEMORY_BYTES, folder)
         found = METHODS[method][1](source, captures, parameters, search)
         best = np.zeros(len(captures), np.float32)
         for a, b, similarity in found.pairs.chunks():

@@ -1,7 +1,6 @@
 """The catalog of a run at work: lists and finds its URLs, clusters and sites, in files that are mapped, not read."""
 
 import contextlib
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from undust.asides import scratch_folder, sweep_beside
 from undust.errors import UrlError
 from undust.serve.catalog_build import ABOUT, GROUPS, SITES, URLS, build, hash_of, stamp
 from undust.serve.folder import RunFolder
@@ -199,13 +199,14 @@ def open_catalog(folder: RunFolder, tell: Callable[[str], None]) -> Iterator[Cat
         yield None
         return
     place = folder.path / FOLDER
+    sweep_beside(place)
     with contextlib.ExitStack() as kept:
         if not _fits(folder, place):
             tell("making the index of pages, once …")
             try:
                 build(folder, place)
             except OSError:
-                place = Path(kept.enter_context(tempfile.TemporaryDirectory(prefix="undust-"))) / FOLDER
+                place = kept.enter_context(scratch_folder()) / FOLDER
                 build(folder, place)
         yield Catalog(place)
 

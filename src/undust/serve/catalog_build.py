@@ -1,8 +1,6 @@
 """Makes the catalog of a run: its URLs in the order of clusters, its clusters and sites, as files that are mapped."""
 
 import contextlib
-import shutil
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +13,7 @@ import pyarrow.parquet as pq
 import xxhash
 
 from undust import corpus
+from undust.asides import aside_folder, put_folder
 from undust.corpus.fingerprints import FingerprintFiles
 from undust.detect.exact import cluster_exact
 from undust.errors import InputError
@@ -65,18 +64,12 @@ def build(folder: RunFolder, target: Path) -> None:
     sample = _samples(table["url"].chunk(0), starts)
     groups = groups.append_column("site", pa.array(site[order][starts]))
     groups = groups.append_column("url", table["url"].chunk(0).take(pa.array(sample)))
-    aside = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
-    try:
+    with aside_folder(target) as aside:
         for name, each in ((URLS, table), (GROUPS, groups), (SITES, site_table)):
             with pa.OSFile(str(aside / name), "wb") as file, pa.ipc.new_file(file, each.schema) as writer:
                 writer.write_table(each, max_chunksize=_ROWS)
         (aside / ABOUT).write_bytes(orjson.dumps({**about, "exact": not folder.clusters.is_file()}))
-        if target.exists():
-            shutil.rmtree(target)
-        aside.rename(target)
-    except BaseException:
-        shutil.rmtree(aside, ignore_errors=True)
-        raise
+        put_folder(aside, target)
 
 
 def _clusters(folder: RunFolder) -> pa.Table:

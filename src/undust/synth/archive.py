@@ -3,7 +3,6 @@
 import contextlib
 import gzip
 import os
-import secrets
 import uuid
 import zlib
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import IO, Self, cast
 
 import orjson
 
+from undust.asides import forget, open_aside
 from undust.errors import OutputError, UsageError
 
 FORMATS = ("warc", "jsonl")
@@ -26,11 +26,10 @@ class Archive:
             raise UsageError(f"unknown format of pages {form!r}; one of {', '.join(FORMATS)}")
         self.path = folder / f"pages.{form}.gz"
         self._form = form
-        self._aside = folder / f".{self.path.name}.{secrets.token_hex(4)}.part"
 
     def __enter__(self) -> Self:
         try:
-            self._raw = self._aside.open("xb", buffering=2**20)
+            self._raw, self._aside = open_aside(str(self.path))
         except OSError as error:
             raise OutputError(f"{self.path}: cannot be written: {error.strerror}; choose another folder") from error
         self._file: IO[bytes] = self._raw
@@ -58,15 +57,14 @@ class Archive:
                 self._file.close()
             self._raw.flush()
             os.fsync(self._raw.fileno())
-            self._raw.close()
             if kind is None:
-                self._aside.replace(self.path)
+                Path(self._aside).replace(self.path)
         except OSError as problem:
             raise OutputError(f"{self.path}: cannot be written: {problem.strerror}; make room on the disk") from problem
         finally:
             with contextlib.suppress(OSError):
                 self._raw.close()
-                self._aside.unlink(missing_ok=True)
+            forget(self._aside)
 
 
 def _record(kind: str, url: str, block: bytes) -> bytes:
