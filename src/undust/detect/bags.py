@@ -12,7 +12,7 @@ import numpy.typing as npt
 from undust.errors import UsageError
 from undust.kernels.hashing import GOLDEN
 from undust.kernels.minhash import sketch_counts, sketch_weights
-from undust.kernels.vocabulary import count_words, top_words
+from undust.kernels.vocabulary import KEY, count_words, top_words
 
 BAG_SUM = 1000.0
 """What the weights of a scaled bag add up to. It does not change similarities; about the number of words of a page,
@@ -71,7 +71,7 @@ def count(hashes: npt.NDArray[np.uint64], rows: npt.NDArray[np.int64]) -> Bags:
     slots = np.full(max(16, 2 << max(longest - 1, 0).bit_length()), -1, dtype=np.int32)
     terms, counts = np.empty(len(hashes), dtype=np.uint64), np.empty(len(hashes), dtype=np.int64)
     bags = np.empty(len(rows), dtype=np.int64)
-    n = count_words(hashes, rows, slots, terms, counts, bags)
+    n = count_words(hashes, rows, slots, terms, counts, bags, KEY)
     return Bags(bags, terms[:n], counts[:n].astype(np.float64))
 
 

@@ -11,7 +11,7 @@ import xxhash
 
 from undust.detect.stopwords import stop_words
 from undust.detect.words import Words, language_codes, language_salts
-from undust.kernels.vocabulary import keep_words, move_words, number_words
+from undust.kernels.vocabulary import KEY, keep_words, move_words, number_words
 
 STEMMER = f"snowball {Stemmer.version()}"
 """Which stemmers these are; recorded with every signature that was made with them."""
@@ -76,7 +76,7 @@ class Lexicon:
             first = np.empty(len(self._keys), dtype=np.int64)
             row = int(np.searchsorted(words.rows, at, side="right")) - 1
             at, self._known = number_words(
-                words.hashes, words.rows, salts, self._keys, self._numbers, self._known, row, at, ids, first
+                words.hashes, words.rows, salts, self._keys, self._numbers, self._known, row, at, ids, first, KEY
             )
             self._learn(words, codes, of_row, first[before : self._known], before)
             if at < len(ids):
@@ -93,7 +93,7 @@ class Lexicon:
     def _grow(self) -> None:
         keys = np.zeros(4 * len(self._keys), dtype=np.uint64)
         numbers = np.full(len(keys), -1, dtype=np.int32)
-        move_words(self._keys, self._numbers, keys, numbers)
+        move_words(self._keys, self._numbers, keys, numbers, KEY)
         self._keys, self._numbers = keys, numbers
         self._stems = np.concatenate([self._stems, np.zeros(len(keys) // 2 - len(self._stems), dtype=np.uint64)])
 

@@ -1,29 +1,62 @@
-"""Words as numbers, and how often each occurs: open-addressing tables over word hashes."""
+"""Words as numbers, and how often each occurs: open-addressing tables over word hashes.
 
+Hashes of words are the same everywhere, so that a page can be made of words that would all go to one place. The places
+are keyed: a hash times an odd number that nobody outside knows, of which the highest bits count (Dietzfelbinger et al.,
+1997). Two words of an attacker then meet as rarely as any two.
+"""
+
+import secrets
 from typing import Any
 
 import numpy as np
 
-from undust.kernels.compiling import kernel
+from undust.kernels.compiling import kernel, part
+
+KEY = np.uint64(secrets.randbits(64) | 1)
+"""To be given to the kernels: what they know themselves is on disk, with their machine code."""
+
+_BITS = np.uint64(64)
+_ONE = np.uint64(1)
+
+
+@part
+def _shift(room: int) -> np.uint64:
+    """Bits to shift by, so that as many are left as number a power of two of places."""
+    shift = _BITS
+    while room > 1:
+        room >>= 1
+        shift -= _ONE
+    return shift
 
 
 @kernel(
     "UniTuple(int64, 2)(Array(uint64, 1, 'C', readonly=True), Array(int64, 1, 'C', readonly=True),"
-    "Array(uint64, 1, 'C', readonly=True), uint64[::1], int32[::1], int64, int64, int64, int32[::1], int64[::1])"
+    "Array(uint64, 1, 'C', readonly=True), uint64[::1], int32[::1], int64, int64, int64, int32[::1],"
+    "int64[::1], uint64)"
 )
 def number_words(
-    hashes: Any, rows: Any, salts: Any, keys: Any, numbers: Any, known: int, row: int, at: int, ids: Any, first: Any
+    hashes: Any,
+    rows: Any,
+    salts: Any,
+    keys: Any,
+    numbers: Any,
+    known: int,
+    row: int,
+    at: int,
+    ids: Any,
+    first: Any,
+    secret: np.uint64,
 ) -> tuple[int, int]:
     """Give each word its number, new words the next ones; a row's salt keeps languages apart.
 
     Begins at word `at` of row `row` and stops early when the table is half full, for the caller to enlarge it.
     Returns the next word and how many are known. `first[number]` is where a new word stands.
     """
-    mask = len(keys) - 1
+    mask, shift = len(keys) - 1, _shift(len(keys))
     for i in range(row, len(rows) - 1):
         for t in range(max(at, rows[i]), rows[i + 1]):
             key = hashes[t] ^ salts[i]
-            slot = np.int64(key) & mask
+            slot = np.int64(key * secret >> shift)
             while numbers[slot] >= 0 and keys[slot] != key:
                 slot = (slot + 1) & mask
             if numbers[slot] < 0:
@@ -37,13 +70,13 @@ def number_words(
     return len(hashes), known
 
 
-@kernel("void(uint64[::1], int32[::1], uint64[::1], int32[::1])")
-def move_words(keys: Any, numbers: Any, new_keys: Any, new_numbers: Any) -> None:
+@kernel("void(uint64[::1], int32[::1], uint64[::1], int32[::1], uint64)")
+def move_words(keys: Any, numbers: Any, new_keys: Any, new_numbers: Any, secret: np.uint64) -> None:
     """Move a table into a larger one whose numbers are all -1."""
-    mask = len(new_keys) - 1
+    mask, shift = len(new_keys) - 1, _shift(len(new_keys))
     for old in range(len(keys)):
         if numbers[old] >= 0:
-            slot = np.int64(keys[old]) & mask
+            slot = np.int64(keys[old] * secret >> shift)
             while new_numbers[slot] >= 0:
                 slot = (slot + 1) & mask
             new_keys[slot] = keys[old]
@@ -75,9 +108,9 @@ def keep_words(hashes: Any, ids: Any, rows: Any, stems: Any, kept: Any, kept_row
 
 @kernel(
     "int64(Array(uint64, 1, 'C', readonly=True), Array(int64, 1, 'C', readonly=True), int32[::1], uint64[::1],"
-    "int64[::1], int64[::1])"
+    "int64[::1], int64[::1], uint64)"
 )
-def count_words(hashes: Any, rows: Any, slots: Any, terms: Any, counts: Any, bags: Any) -> int:
+def count_words(hashes: Any, rows: Any, slots: Any, terms: Any, counts: Any, bags: Any, secret: np.uint64) -> int:
     """Count the distinct words of each text, in the order they first occur.
 
     `slots`, all -1, has a power of two above twice the words of the longest text. An entry of an earlier text
@@ -90,8 +123,9 @@ def count_words(hashes: Any, rows: Any, slots: Any, terms: Any, counts: Any, bag
         room = 16
         while room < 2 * (rows[i + 1] - rows[i]):
             room *= 2
+        shift = _shift(room)
         for t in range(rows[i], rows[i + 1]):
-            slot = np.int64(hashes[t]) & (room - 1)
+            slot = np.int64(hashes[t] * secret >> shift)
             while slots[slot] >= begin and terms[slots[slot]] != hashes[t]:
                 slot = (slot + 1) & (room - 1)
             if slots[slot] < begin:
