@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from undust.errors import OutputError
+from undust.errors import InputError, OutputError
 from undust.outputs import write_whole
 
 STATE = "run.json"
@@ -27,7 +27,13 @@ class State:
         self._steps: dict[str, dict[str, Any]] = {}
         try:
             found = orjson.loads((folder / STATE).read_bytes())
-            if found["version"] == _VERSION:
+            version = found["version"]
+            if isinstance(version, int) and version > _VERSION:
+                raise InputError(
+                    f"{folder / STATE}: a run of format {version}; this undust knows {_VERSION}: use a newer undust, or"
+                    " another folder"
+                )
+            if version == _VERSION:
                 self._steps = {str(name): dict(step) for name, step in found["steps"].items()}
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             pass  # no state, or one that is no longer readable: all steps are done again
