@@ -154,6 +154,13 @@ class Oracle:
             return NEW
         return group.name, method, float(np.float32(similarity))
 
+    def known(self, url: str, content: Content) -> bool:
+        own = self.pages.get(url)
+        if own is None:
+            return False
+        nothing = content.digest is None and own.content.digest is None  # then as now
+        return nothing or self.decide(content)[0] is own
+
     def add(self, url: str, content: Content) -> Answer:
         answer = self.query(url, content)
         group, method, similarity = self.decide(content)

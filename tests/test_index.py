@@ -1,5 +1,6 @@
 """The online index: what it answers, who may open it, and what it says of files that are damaged or too new."""
 
+import json
 import random
 import re
 import shutil
@@ -51,8 +52,8 @@ def test_pages_are_added_asked_for_and_removed_one_by_one(tmp_path: Path) -> Non
             "pages": 3, "kept": 2, "duplicates": 1, "row_bytes": 0, "table_bytes": 0, "runs": 0,
         }  # fmt: skip
         assert len(index) == 3
-        assert index.get("http://a.test/2") == Answer("http://a.test/2", "http://a.test/1", "exact", 1.0)
-        assert index.get("http://a.test/1") == Answer("http://a.test/1")
+        assert index.get("http://a.test/2") == Answer("http://a.test/2", "http://a.test/1", "exact", 1.0, known=True)
+        assert index.get("http://a.test/1") == Answer("http://a.test/1", known=True)
         assert index.get("http://a.test/3") is None
         assert index.duplicates("http://a.test/1") == ["http://a.test/2"]
         assert index.remove("http://a.test/4")
@@ -65,8 +66,8 @@ def test_the_oldest_duplicate_takes_the_place_of_a_page_that_is_removed(tmp_path
         for n in range(3):
             index.add(f"http://a.test/{n}", text=PAGE)
         index.remove("http://a.test/0")
-        assert index.get("http://a.test/1") == Answer("http://a.test/1")
-        assert index.get("http://a.test/2") == Answer("http://a.test/2", "http://a.test/1", "exact", 1.0)
+        assert index.get("http://a.test/1") == Answer("http://a.test/1", known=True)
+        assert index.get("http://a.test/2") == Answer("http://a.test/2", "http://a.test/1", "exact", 1.0, known=True)
         assert index.duplicates("http://a.test/1") == ["http://a.test/2"]
         assert index.add("http://a.test/0", text=PAGE).duplicate_of == "http://a.test/1"
         index.remove_many(["http://a.test/0", "http://a.test/1", "http://a.test/2"])
@@ -78,9 +79,11 @@ def test_a_page_that_comes_again_stays_where_it_is_unless_it_has_changed(tmp_pat
         index.add("http://a.test/1", text=PAGE)
         index.add("http://a.test/2", text=PAGE)
         size = index.stats()["row_bytes"]
-        assert index.add("http://a.test/1", text=PAGE).is_new
-        assert index.add("http://a.test/1", text=LIKE).is_new  # a little other: still the page that is kept
-        assert index.add("http://a.test/2", text=PAGE).duplicate_of == "http://a.test/1"
+        assert index.add("http://a.test/1", text=PAGE) == Answer("http://a.test/1", known=True)
+        # A little other: still the page that is kept.
+        assert index.add("http://a.test/1", text=LIKE) == Answer("http://a.test/1", known=True)
+        again = index.add("http://a.test/2", text=PAGE)
+        assert (again.duplicate_of, again.known, again.is_new) == ("http://a.test/1", True, False)
         assert index.stats()["row_bytes"] == size
         assert index.add("http://a.test/2", text=OTHER).is_new
         assert index.duplicates("http://a.test/1") == []
@@ -93,7 +96,7 @@ def test_pages_without_words_are_nobodys_duplicates(tmp_path: Path) -> None:
         assert index.add("http://a.test/2", b"").is_new
         assert index.add("http://a.test/3", b"").is_new
         size = index.stats()["row_bytes"]
-        assert index.add("http://a.test/3", b"").is_new
+        assert index.add("http://a.test/3", b"") == Answer("http://a.test/3", known=True)
         assert index.stats()["row_bytes"] == size
 
 
@@ -223,6 +226,39 @@ def test_a_site_that_shows_an_error_everywhere_recovers_page_by_page(tmp_path: P
         assert after["row_bytes"] < 0.7 * before["row_bytes"]
 
 
+def test_pages_known_by_the_digest_of_an_archive_are_compared_by_it(tmp_path: Path) -> None:
+    stated = {"1": "sha1:" + "A" * 32, "2": "a" * 32, "3": "B" * 32, "empty": "3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ"}
+    lines = [{"url": f"http://a.test/{name}", "digest": digest} for name, digest in stated.items()]
+    lines += [{"url": "http://b.test/empty", "digest": stated["empty"]}, {"url": "http://b.test/page", "text": PAGE}]
+    (tmp_path / "p.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    pages = undust.fingerprint(tmp_path / "p.jsonl")
+    for methods in (("exact",), ("exact", "minhash")):
+        with Index(tmp_path / f"i{len(methods)}", methods=methods) as index:
+            found = index.add_many(pages)["duplicate_of"].to_pylist()
+            assert found == [None, "http://a.test/1", None, None, None, None]
+            assert all(index.query_many(pages)["known"].to_pylist())
+
+
+def test_of_a_new_dump_only_what_no_old_one_has_is_left(tmp_path: Path) -> None:
+    old = {"http://a.test/1": PAGE, "http://a.test/2": OTHER, "http://a.test/3": "", "http://a.test/4": PAGE}
+    with Index(tmp_path / "i") as index:
+        for url, text in old.items():
+            index.add(url, text=text)
+    another = " ".join(words(3))
+    new = {**old, "http://a.test/2": another, "http://b.test/1": LIKE, "http://b.test/2": " ".join(words(4))}
+    (tmp_path / "new.jsonl").write_text("".join(json.dumps({"url": u, "text": t}) + "\n" for u, t in new.items()))
+    with Index(tmp_path / "i", read_only=True) as index:
+        answers = index.query_many(undust.fingerprint(tmp_path / "new.jsonl")).to_pylist()
+    found = {row["url"]: (row["duplicate_of"], row["known"]) for row in answers}
+    assert found == {
+        "http://a.test/1": (None, True),
+        "http://a.test/2": (None, False),  # what it shows now is new
+        "http://a.test/4": ("http://a.test/1", True),
+        "http://b.test/1": ("http://a.test/1", False),
+        "http://b.test/2": (None, False),
+    }
+
+
 def test_fingerprints_of_bodies_only_will_do_for_exact_duplicates(tmp_path: Path) -> None:
     pages = pipeline.fingerprint(SAMPLE, exact_only=True)
     with Index(tmp_path / "i", methods="exact") as index:
@@ -248,6 +284,12 @@ def test_fingerprints_that_were_made_otherwise_are_refused(tmp_path: Path) -> No
             index.add_many(nameless)
         with pytest.raises(InputError, match="70,000 bytes"):
             index.add_many(table([("http://b.test/", content), ("x" * 70_000, content)], MADE))
+        with pytest.raises(InputError, match="URL is empty"):
+            index.add_many(table([("http://b.test/", content), ("", content)], MADE))
+        with pytest.raises(UsageError, match="a DataFrame is no Arrow table"):
+            index.query_many(table([("http://b.test/", content)], MADE).to_pandas())
+        with pytest.raises(InputError, match="no column url"):
+            index.query_many(table([("http://b.test/", content)], MADE).drop_columns("url"))
         assert len(index) == 1
         assert index.add_many(table([("http://b.test/", content)], MADE))["method"].to_pylist() == ["exact"]
 
@@ -315,7 +357,7 @@ def test_the_examples_of_the_docs_run(
     monkeypatch.chdir(tmp_path)
     for code in re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "online-index.md").read_text("utf-8"), re.DOTALL):
         exec(code, {})  # noqa: S102 - our own docs
-    assert capsys.readouterr().out == "http://example.com/a exact 1.0\n"
+    assert capsys.readouterr().out == "http://example.com/a exact 1.0\n0\n"
 
 
 def test_a_closed_index_and_a_reader_say_so(tmp_path: Path) -> None:
@@ -327,6 +369,15 @@ def test_a_closed_index_and_a_reader_say_so(tmp_path: Path) -> None:
         reader.remove("http://a.test/")
     with pytest.raises(UsageError, match="html, or its text"):
         index.add("http://a.test/")
+    with pytest.raises(UsageError, match="text is int"):
+        index.add("http://a.test/", text=5)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="url is None"):
+        index.query(None, text=PAGE)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="a URL that is no text"):
+        index.get("http://a.test/\ud800")
+    with pytest.raises(InputError, match="a URL that is no text"):
+        index.add("http://a.test/\ud800", text=PAGE)
+    assert index.add("http://a.test/", text=f"{PAGE} \ud800").is_new  # a stream goes on
     index.close()
     index.close()
     with pytest.raises(UsageError, match="closed"):

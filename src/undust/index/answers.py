@@ -16,6 +16,7 @@ ANSWERS = pa.schema(
         pa.field("duplicate_of", pa.string()),  # the page that is kept; null for a page that is new
         pa.field("method", pa.string()),
         pa.field("similarity", pa.float32()),
+        pa.field("known", pa.bool_(), nullable=False),  # the index had the page already, and as it is
     ]
 )
 
@@ -30,11 +31,13 @@ class Answer:
     duplicate_of: str | None = None
     method: str | None = None
     similarity: float | None = None
+    known: bool = False
+    """Whether the index had the page already, by its URL and with no more than small changes."""
 
     @property
     def is_new(self) -> bool:
-        """Whether the page is like none that is kept."""
-        return self.duplicate_of is None
+        """Whether the index had nothing like the page, nor the page itself."""
+        return self.duplicate_of is None and not self.known
 
 
 class AnswerArrays:
@@ -54,7 +57,8 @@ class AnswerArrays:
         """Make the table, given the URLs of the pages, and of those that they are duplicates of."""
         methods = _NAMES.take(pa.array(self.methods))
         similarities = pa.array(self.similarities, mask=self.names == NONE)
-        return pa.table([urls.cast(pa.string()), names, methods, similarities], schema=ANSWERS)
+        known = pa.array(self.owns != NONE)
+        return pa.table([urls.cast(pa.string()), names, methods, similarities, known], schema=ANSWERS)
 
 
 def first_answer(answers: pa.Table) -> Answer:

@@ -10,12 +10,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from undust import settings
+from undust.detect.exact import CONTENT_COLUMNS, batch_contents
 from undust.detect.fingerprints import from_column
 from undust.detect.kmodes import assign_modes
 from undust.detect.near_hamming import hash_keywords
 from undust.detect.shingles import from_column as shingles_from_column
 from undust.detect.words import buffers
-from undust.errors import InputError
+from undust.errors import InputError, UsageError
 from undust.index.design import Design
 from undust.kernels.banding import band_keys
 from undust.kernels.index_pages import page_units
@@ -56,6 +57,16 @@ def url_arrays(urls: pa.Array | pa.ChunkedArray) -> tuple[npt.NDArray[np.uint8],
     return data[offsets[0] : offsets[-1]].copy(), offsets - offsets[0]
 
 
+def require_fingerprints(fingerprints: Any) -> pa.Schema:
+    """Refuse what is no table of fingerprints; give its schema, which says how they were made."""
+    if not isinstance(fingerprints, pa.Table | pa.RecordBatch):
+        kind = type(fingerprints).__name__
+        raise UsageError(f"a {kind} is no Arrow table of fingerprints; give what undust.fingerprint made")
+    if "url" not in fingerprints.schema.names:
+        raise InputError("no column url; give what undust.fingerprint made")
+    return fingerprints.schema
+
+
 def incoming(
     fingerprints: pa.Table | pa.RecordBatch,
     design: Design,
@@ -65,7 +76,9 @@ def incoming(
 ) -> Iterator[Pages]:
     """Give the pages of a table of fingerprints, some at a time, in order."""
     table = pa.Table.from_batches([fingerprints]) if isinstance(fingerprints, pa.RecordBatch) else fingerprints
-    url_arrays(table["url"])  # nothing is taken of a table that has a fault
+    _, offsets = url_arrays(table["url"])  # nothing is taken of a table that has a fault
+    if not np.diff(offsets).all():
+        raise InputError("a row whose URL is empty; give each page its own")
     for batch in table.to_batches(max_chunksize=chunk_pages):
         if not len(batch):
             continue
@@ -105,9 +118,8 @@ def _pages(
     bands, evidence = np.zeros((count, 0), dtype=np.uint32), np.zeros(0, dtype=np.uint32)
     evidence_offsets = np.zeros(count + 1, dtype=np.int64)
     if "exact" in design.methods:
-        column = _digests(batch, design)
-        digests = from_column(column, 8)
-        flags[np.asarray(column.is_valid())] |= HAS_DIGEST
+        digests, present = _digests(batch, design)
+        flags[present] |= HAS_DIGEST
     if design.blocks:
         column = batch["simhash"]
         simhashes = _simhashes(column, design)
@@ -125,7 +137,19 @@ def _pages(
     return pages, units
 
 
-def _digests(batch: pa.RecordBatch, design: Design) -> pa.Array:
+def _digests(batch: pa.RecordBatch, design: Design) -> tuple[_U64, npt.NDArray[np.bool_]]:
+    """Digests, and which pages have one: of the text, else of the body, else what an archive states (CDX, revisits)."""
+    column = _own_digests(batch, design)
+    digests, present = from_column(column, 8), np.array(column.is_valid())
+    rest = ~present
+    if rest.any() and set(CONTENT_COLUMNS) <= set(batch.schema.names):
+        stated = batch_contents(batch.filter(pa.array(rest)))[1]
+        digests = digests.copy()
+        digests[rest], present[rest] = stated, stated.any(axis=1)
+    return digests, present
+
+
+def _own_digests(batch: pa.RecordBatch, design: Design) -> pa.Array:
     """Digest of each text; of the body where there are no words but a body. Empty bodies say nothing of each other."""
     names = batch.schema.names
     digests = _cast(batch[design.digest], pa.binary(16), design.digest or "")

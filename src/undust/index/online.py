@@ -13,10 +13,10 @@ import pyarrow as pa
 
 from undust.detect.pages import PageFingerprints
 from undust.detect.text import CONTENTS
-from undust.errors import UsageError
+from undust.errors import InputError, UsageError
 from undust.index.answers import ANSWERS, Answer, AnswerArrays, first_answer
 from undust.index.design import Design
-from undust.index.incoming import Pages, incoming, url_arrays
+from undust.index.incoming import Pages, incoming, require_fingerprints, url_arrays
 from undust.index.scalar import one_page, page_fingerprints
 from undust.index.session import Session
 from undust.kernels.index_pages import answer_pages, find_pages
@@ -82,11 +82,12 @@ class Index:
     def add_many(self, fingerprints: pa.Table | pa.RecordBatch) -> pa.Table:
         """Add pages by their fingerprints, one after the other, and tell what each is a duplicate of.
 
-        A table with `url`, `duplicate_of` (null: it is new), `method` and `similarity`, in the order of the pages.
+        A table in the order of the pages: `url`, `duplicate_of` (null: of none), `method`, `similarity`, and `known`:
+        the index had this page already, and it still belongs where it was.
         """
         with self._guard:
             session = self._session
-            session.settle(fingerprints.schema)
+            session.settle(require_fingerprints(fingerprints))
             chunk_pages = session.require_writer().chunk_pages
 
             def added(pages: Pages) -> AnswerArrays:
@@ -100,7 +101,7 @@ class Index:
         """Tell what `add_many` would of each page alone, and change nothing."""
         with self._guard:
             store = self._session.store
-            design = store.design.settled(fingerprints.schema)
+            design = store.design.settled(require_fingerprints(fingerprints))
             if not store.design.is_settled:
                 return self._told(fingerprints["url"], [AnswerArrays(len(fingerprints))])
             nothing = (np.empty(0, np.uint32), np.empty(0, np.uint32), np.zeros(2, np.int64), np.zeros(2, np.int64))
@@ -120,14 +121,13 @@ class Index:
     def get(self, url: str) -> Answer | None:
         """Tell what the index knows of a URL: the page it is a duplicate of, or that it is kept; None if nothing."""
         found = self.get_many([url])
-        return first_answer(found.drop_columns("known")) if found["known"][0].as_py() else None
+        return first_answer(found) if found["known"][0].as_py() else None
 
     def get_many(self, urls: Strings) -> pa.Table:
-        """Tell the same of many, as a table of answers with a column `known`."""
+        """Tell the same of many, as a table of answers; those that the index does not know are not `known`."""
         with self._guard:
             column = _strings(urls)
-            found = self._find(column)
-            return self._told(column, [found]).append_column("known", pa.array(found.owns != NONE))
+            return self._told(column, [self._find(column)])
 
     def duplicates(self, url: str) -> list[str]:
         """List the duplicates of a page that is kept, the oldest first."""
@@ -242,4 +242,9 @@ class Index:
 def _strings(urls: Strings) -> pa.Array:
     if isinstance(urls, pa.ChunkedArray):
         return urls.combine_chunks()
-    return urls if isinstance(urls, pa.Array) else pa.array(list(urls), pa.string())
+    if isinstance(urls, pa.Array):
+        return urls
+    try:
+        return pa.array(list(urls), pa.string())
+    except (pa.ArrowException, TypeError, UnicodeEncodeError) as error:
+        raise InputError(f"a URL that is no text ({error}); give each as a str") from error

@@ -34,6 +34,7 @@ Chunk = tuple[int, int, _U64]  # the first range, how many, and the sorted entri
 class Run:
     """A run that is mapped into memory."""
 
+    folder: Path
     file: RunFile
     data: npt.NDArray[np.uint8]
     layout: _U64
@@ -57,7 +58,7 @@ class Run:
             return count
         start, stop = (int(word) >> 32 for word in self.data[place + 8 * at : place + 8 * at + 16].view(np.uint64))
         if start > stop or stop > count:
-            raise damaged(self.file.name)
+            raise damaged(self.folder / self.file.name)
         return start + int(np.searchsorted(self.entries(table)[start:stop], np.uint64(key << 32)))
 
     def check(self) -> None:
@@ -69,15 +70,15 @@ class Run:
                 part = self.data[start : start + size]
                 # What is between tables is nothing.
                 if self.data[end:start].any() or xxhash.xxh3_64_intdigest(part.data) != checksum:
-                    raise damaged(self.file.name)
+                    raise damaged(self.folder / self.file.name)
                 end = start + size
         if self.data[end : -8 * _TRAILER - self.layout.nbytes].any():
-            raise damaged(self.file.name)
+            raise damaged(self.folder / self.file.name)
 
 
-def damaged(name: str) -> InputError:
+def damaged(path: Path) -> InputError:
     """Make the error for a run that is not as it was written."""
-    return InputError(f"{name}: damaged; bring the folder back from a copy")
+    return InputError(f"{path}: damaged; bring the folder back from a copy")
 
 
 def open_run(folder: Path, file: RunFile, tables: int) -> Run:
@@ -85,17 +86,17 @@ def open_run(folder: Path, file: RunFile, tables: int) -> Run:
     handle = os.open(folder / file.name, os.O_RDONLY | os.O_CLOEXEC)
     try:
         if os.fstat(handle).st_size != file.size or file.size < 8 * _TRAILER:
-            raise damaged(file.name)
+            raise damaged(folder / file.name)
         data = map_bytes(handle, file.size)
     finally:
         os.close(handle)
     magic, version, count, place, checksum, size = data[-8 * _TRAILER :].view(np.uint64).tolist()
     layout_bytes = data[place : place + 8 * _LAYOUT * tables]
     if (magic, version, count, size, f"{checksum:016x}") != (_MAGIC, _FORMAT, tables, file.size, file.checksum):
-        raise damaged(file.name)
+        raise damaged(folder / file.name)
     if len(layout_bytes) != 8 * _LAYOUT * tables or xxhash.xxh3_64_intdigest(layout_bytes.data) != checksum:
-        raise damaged(file.name)
-    return Run(file, data, layout_bytes.view(np.uint64).reshape(tables, _LAYOUT))
+        raise damaged(folder / file.name)
+    return Run(folder, file, data, layout_bytes.view(np.uint64).reshape(tables, _LAYOUT))
 
 
 def write_run(
@@ -179,16 +180,16 @@ def _merged(
         heads = ends - sizes
         values, merged = np.empty(int(ends[-1]), dtype=np.uint64), np.empty(int(ends[-1]), dtype=np.uint64)
         for handle, run, start, head, end in zip(handles, runs, starts, heads.tolist(), ends.tolist(), strict=True):
-            _read(handle, values[head:end], int(run.layout[table, 2]) + 8 * start, run.file.name)
+            _read(handle, values[head:end], int(run.layout[table, 2]) + 8 * start, run.folder / run.file.name)
         yield first, last - first, merged[: merge(values, heads, ends, gone, merged)]
         starts = stops
 
 
-def _read(handle: int, values: _U64, at: int, name: str) -> None:
+def _read(handle: int, values: _U64, at: int, path: Path) -> None:
     """Read, instead of looking into the mapping: what is read in a row should come in a row."""
     view = as_bytes(values)
     while view:
         done = os.preadv(handle, [view], at)
         if done == 0:
-            raise damaged(name)
+            raise damaged(path)
         view, at = view[done:], at + done

@@ -6,7 +6,7 @@ import pyarrow as pa
 
 from undust.detect.pages import PageFingerprints
 from undust.detect.text import CONTENTS
-from undust.errors import UsageError
+from undust.errors import InputError, UsageError
 from undust.index.design import Design
 from undust.tables import PAGES
 
@@ -41,6 +41,15 @@ def one_page(url: str, html: bytes | str | None, text: str | None) -> pa.RecordB
     """Make a table of one page, of its HTML or its text."""
     if (html is None) == (text is None):
         raise UsageError("give the page's html, or its text")
+    for name, value, kinds in (("url", url, str), ("html", html or "", str | bytes), ("text", text or "", str)):
+        if not isinstance(value, kinds):
+            raise UsageError(f"{name} is {type(value).__name__}; give it as text")
+    try:
+        url.encode()
+    except UnicodeEncodeError as error:
+        raise InputError(f"a URL that is no text ({error}); give it as a str of whole characters") from error
+    # Of a text, half a surrogate pair is no reason to fail in the middle of a stream.
+    text = text and text.encode("utf-8", "replace").decode()
     kind = "text/html; charset=utf-8" if isinstance(html, str) else None
     body = html.encode("utf-8", "replace") if isinstance(html, str) else html
     page = {"url": url, "html": body, "text": text, "content_type": kind}

@@ -53,7 +53,7 @@ from undust.kernels.index_tables import (
 
 # What is new: rows, removed rows, how many of these and of those; pages and groups that the index has.
 CHANGES = "Tuple((uint32[::1], uint32[::1], int64[::1], int64[::1]))"
-# For each page: the row it has now, the row of the page that it is a duplicate of, by which method, how similar.
+# For each page: the row it had already, the row of the page that it is a duplicate of, by which method, how similar.
 ANSWERS = "Tuple((uint32[::1], uint32[::1], uint8[::1], float32[::1]))"
 
 _WORDS = UNIT // 4
@@ -207,7 +207,9 @@ def answer_pages(
         if pages[2][page] == 0 and empty:
             group = own_group  # nothing then, nothing now
         name = np.int64(NONE) if group == NONE else name_of(plan, tables, rows, group)
-        if store and (own == NONE or own_group != group):
+        stays = own != NONE and own_group == group
+        owns[page] = np.uint32(own if stays else NONE)
+        if store and not stays:
             if own != NONE:
                 _remove_row(plan, tables, rows, changes, own, own_group)
             own = _write_row(plan, pages, rows, changes[0], page, key, group, method, similarity)
@@ -215,7 +217,6 @@ def answer_pages(
             changes[2][1] += 1
             totals[0] += 1
             totals[1] += group == NONE
-        owns[page] = np.uint32(own)
         if name == own:
             name = np.int64(NONE)
         names[page] = np.uint32(name)
