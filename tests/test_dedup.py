@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -11,6 +12,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+import duckdb
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -258,6 +261,51 @@ def test_what_cannot_be_is_refused_before_anything_is_read(tmp_path: Path, pages
     assert main(["dedup", str(pages), "-o", str(tmp_path / "kept.doc"), "-q"]) == 2
     assert main(["dedup", str(tmp_path / "none.warc"), "-o", str(tmp_path / "kept.tsv"), "-q"]) == 1
     assert sorted(path.name for path in tmp_path.iterdir()) == ["pages.jsonl"]
+
+
+@pytest.mark.parametrize(
+    ("output", "removed", "says"),
+    [
+        ("pages.jsonl", None, "pages.jsonl: is an input already"),
+        ("kept.jsonl", "pages.jsonl", "pages.jsonl: is an input already"),
+        ("kept.jsonl", "./kept.jsonl", "kept.jsonl: is where the kept pages go already"),
+    ],
+)
+def test_nothing_is_written_over_the_input_or_over_the_other_output(
+    pages: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    output: str,
+    removed: str | None,
+    says: str,
+) -> None:
+    monkeypatch.chdir(pages.parent)
+    before = pages.read_bytes()
+    listed = ["--removed", removed] if removed else []
+    assert main(["dedup", "pages.jsonl", "-o", output, *listed]) == 2
+    assert says in capsys.readouterr().err
+    with pytest.raises(UsageError, match=says):
+        undust.dedup("pages.jsonl").save(output, removed)
+    assert pages.read_bytes() == before
+    assert list(pages.parent.iterdir()) == [pages]
+
+
+def test_rows_with_columns_of_their_own_are_had_by_their_urls(tmp_path: Path, pages: Path) -> None:
+    lines = map(json.loads, pages.read_text().splitlines())
+    distinct = {row["url"]: {**row, "id": at, "tags": ["x", str(at)]} for at, row in enumerate(lines)}
+    pq.write_table(pa.Table.from_pylist(list(distinct.values())), tmp_path / "corpus.parquet")
+    found = undust.dedup(tmp_path / "corpus.parquet")
+    found.save(tmp_path / "kept.parquet")
+    docs = (Path(__file__).parents[1] / "docs" / "duplicates.md").read_text("utf-8")
+    (query,) = re.findall(r'duckdb\.sql\("(.*)"\)', docs)
+    with duckdb.connect() as connection:
+        connection.execute(f"SET file_search_path = '{tmp_path}'")
+        joined = connection.sql(query).to_arrow_table().to_pylist()
+    stay = found.kept()["url"].to_pylist()
+    assert len(stay) < len(distinct)
+    assert {row["url"]: (row["id"], row["tags"]) for row in joined} == {
+        url: (distinct[url]["id"], distinct[url]["tags"]) for url in stay
+    }
 
 
 def test_fingerprints_are_no_pages(tmp_path: Path, pages: Path) -> None:

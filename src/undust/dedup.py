@@ -90,6 +90,7 @@ class Deduplicated:
         """
         target = os.fspath(output)
         listed = removed_name(target) if removed is None else os.fspath(removed)
+        require_apart(self._files, target, listed)
         # Pages last: where they are, the list is, too.
         with corpus.TableWriter(target, kept_schema(text=text)) as pages:
             for batch in self.batches(text=text, jobs=jobs, progress=progress):
@@ -200,6 +201,16 @@ def removed_name(output: str) -> str | None:
         return None
     ending = len(f".{output_format(output)}") + (len(".gz") if output.lower().endswith(".gz") else 0)
     return f"{output[:-ending]}.removed{output[-ending:]}"
+
+
+def require_apart(inputs: Sequence[Input], output: str, removed: str | None) -> None:
+    """Refuse to write the list over the pages, or either over what they are made of."""
+    taken = {os.path.realpath(name): "an input" for name in map(os.fspath, inputs) if name != "-"}
+    for name, what in ((output, "where the kept pages go"), (removed, "")):
+        if name is None or name == "-":
+            continue
+        if (found := taken.setdefault(os.path.realpath(name), what)) != what:
+            raise UsageError(f"{name}: is {found} already; choose another name")
 
 
 _FINGERPRINTS = "fingerprints.parquet"

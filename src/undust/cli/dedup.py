@@ -71,10 +71,12 @@ def command(
     announce_compiling(quiet=quiet)
     from undust import dedup
     from undust.corpus.write import output_format
+    from undust.dedup import removed_name, require_apart
     from undust.outputs import parts_folder
 
     for name in (output, removed):
         output_format(name or "-")
+    require_apart(inputs, output, removed or removed_name(output))
     with parts_folder(output) as folder:
         with progress(inputs, quiet=quiet) as moved:
             found = dedup(
