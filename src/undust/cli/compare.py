@@ -202,12 +202,15 @@ def describe_cascade(report: "CascadeReport") -> str:
         )
     lines += [
         "",
-        "Milliseconds for a new page  without clustering (figure 6)    with clustering (figure 8)",
-        f"{'documents':>9} {'':<15} {'scan':>12} {'index':>12}     {'scan':>12} {'index':>12}",
+        "A new page, ms of processor without clustering (figure 6)    with clustering (figure 8)",
+        f"{'documents':>9} {'':<11}" + 2 * f" {'compared':>11} {'scan':>8} {'index':>8}",
     ]
     for row in report.times:
         lines.append(
-            f"{row['documents']:>9,} {'':<15} {row['scan_without']:>12.4f} {row['index_without']:>12.4f}"
-            f"     {row['scan_with']:>12.4f} {row['index_with']:>12.4f}"
+            f"{row['documents']:>9,} {'':<11}"
+            + "".join(
+                f" {row[f'compared_{name}']:>11,.1f} {row[f'scan_{name}']:>8.4f} {row[f'index_{name}']:>8.4f}"
+                for name in ("without", "with")
+            )
         )
     return "\n".join(lines)

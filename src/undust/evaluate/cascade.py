@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -88,10 +89,21 @@ def accuracy(documents: Documents, *, max_sentences: int, max_distance: int, clu
     return Accuracy(max_sentences, detected, right, len(documents) - len(np.unique(documents.clusters)))
 
 
-def seconds_per_page(
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """What a new page costs against so many documents (figures 6 and 8)."""
+
+    scan_seconds: float
+    """As the paper scans; the median of the pages, so that a pause of the machine does not make a figure."""
+    index_seconds: float
+    compared: float
+    """Documents that it is compared with by the scan, on average: all that are kept, or those of its cluster."""
+
+
+def effort_per_page(
     documents: Documents, count: int, *, max_sentences: int, max_distance: int, clustering: bool, clock: _Clock
-) -> tuple[float, float]:
-    """Time new pages against the first `count` documents (figures 6 and 8): as the paper scans, and by the index."""
+) -> Effort:
+    """Time new pages against the first `count` documents, and count what they are compared with."""
     modes = modes_of(documents, clustering=clustering)
     new = np.linspace(count, len(documents) - 1, min(TIMED, len(documents) - count)).astype(int).tolist()
     cascade = _cascade(modes, documents, max_sentences, max_distance)
@@ -101,17 +113,29 @@ def seconds_per_page(
     sentences, simhashes = documents.sentences[kept], documents.simhashes[kept]
     labels = np.array(cascade.state.labels)
     index = ModeIndex(modes)
-    start = clock()
-    for number in new:
+
+    def scan(number: int) -> None:
         near = np.abs(sentences - documents.sentences[number]) <= max_sentences
         if clustering:
             near &= labels == index.assign(documents.keywords[number : number + 1])[0]
         different = np.bitwise_count(simhashes[near] ^ documents.simhashes[number]).sum(axis=1)
         bool((different <= max_distance).any())
-    scanned = clock()
-    for number in new:
+
+    def add(number: int) -> None:
         _add(cascade, documents, number)
-    return (scanned - start) / max(len(new), 1), (clock() - scanned) / max(len(new), 1)
+
+    in_cluster = labels[:, None] == index.assign(documents.keywords[new])
+    compared = float(in_cluster.sum(axis=0).mean()) if clustering else float(len(kept))
+    return Effort(_median_seconds(scan, new, clock), _median_seconds(add, new, clock), compared)
+
+
+def _median_seconds(work: Callable[[int], None], numbers: list[int], clock: _Clock) -> float:
+    seconds = []
+    for number in numbers:
+        start = clock()
+        work(number)
+        seconds.append(clock() - start)
+    return median(seconds) if seconds else 0.0
 
 
 def document_counts(total: int) -> list[int]:
