@@ -182,7 +182,28 @@ def session(url: str) -> tuple[int, str]:
     return 200, links([f"/page?sid={number + 7919}"], prose(1))
 
 
-@pytest.mark.parametrize("web", [month, session])
+def calendar(form: str, names: tuple[str, ...]) -> Web:
+    """Give a calendar of months, each with links to the next and the one before."""
+    urls = {form.format(year=at // 12, month=names[at % 12]): at for at in range(12 * 1900, 12 * 2200)}
+
+    def web(url: str) -> tuple[int, str]:
+        at = urls.get(url.removeprefix("http://a.test"), 12 * 2026)
+        days = "".join(f"<p>{day}: nothing</p>" for day in range(31))
+        beside = [form.format(year=one // 12, month=names[one % 12]) for one in (at + 1, at - 1)]
+        return 200, f"<h1>{names[at % 12]} {at // 12}</h1>{days}" + links(beside)
+
+    return web
+
+
+NUMBERS = tuple(map(str, range(1, 13)))
+NAMES = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+
+
+@pytest.mark.parametrize(
+    "web",
+    [month, session, calendar("/cal?y={year}&m={month}", NUMBERS), calendar("/cal/{year}/{month}/", NUMBERS),
+     calendar("/{year}/{month}", NUMBERS), calendar("/{month}/{year}", NAMES)],
+)  # fmt: skip
 def test_traps_end_by_themselves(begin: Begin, web: Web) -> None:
     loop = begin(Options())
     assert len(crawl(loop, web, 500)) < 100

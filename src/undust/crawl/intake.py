@@ -28,7 +28,7 @@ MAX_LINKS = 20_000
 """Links of a page that are followed, from its start."""
 
 MAX_STALE = 20
-"""Pages of one pattern in a row, each linked from the one before, that say nothing new: a calendar ends here."""
+"""Pages in a row, each linked from the one before and of its kind, that say nothing new: a calendar ends here."""
 
 STALE_SHARE = 0.3
 """A page with less new text than this share says nothing new."""
@@ -210,7 +210,7 @@ class Intake:
         decided = self._rulebook.decide([url for url, _ in new])
         for (url, own), (key, rule) in zip(new, decided, strict=True):
             pattern = self._patterns.of(url)
-            follows = stale if pattern.number == link.pattern else 0
+            follows = stale if stale and pattern.goes_on_from(self._patterns.all[link.pattern]) else 0
             if follows > MAX_STALE:
                 self._frontier.refuse("trap: pages that say nothing new")
                 continue

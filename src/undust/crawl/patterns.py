@@ -21,7 +21,15 @@ MAX_PATTERNS = 4000
 PRIOR_FETCHES = 4.0
 """How many fetches of a pattern weigh as much as what its features say of it."""
 
+POOR = 0.5
+"""Pages of a pattern that are worth less than this on the average say hardly anything."""
+
+POOR_FETCHES = 3
+"""Fetches of a pattern before it can be called poor."""
+
 _LONG = 24
+_NUMBER = re.compile(r"(?<=[=/])[0-9]+(?=[&/?]|$)")
+_VALUE = re.compile(r"=[^&]*")
 _DIGITS = re.compile(r"[0-9]+")
 _EXTENSION = re.compile(r"\.[A-Za-z0-9]{1,5}$")
 
@@ -43,6 +51,31 @@ class Pattern:
     """Fetches in a row without new content."""
     waiting: int = 0
     """URLs that are to be fetched."""
+
+    @property
+    def without_numbers(self) -> str:
+        """The same for `?y=2026&m=11` and `?y=2027&m=1`."""
+        return _NUMBER.sub("{n}", self.name)
+
+    @property
+    def form(self) -> tuple[str, int, str]:
+        """The same for all URLs of a host with as many segments and the same arguments."""
+        path, _, query = self.name.partition("?")
+        return self.host, path.count("/"), _VALUE.sub("", query)
+
+    @property
+    def poor(self) -> bool:
+        """Whether its pages have turned out to say hardly anything."""
+        return self.fetched >= POOR_FETCHES and self.worth < POOR * self.fetched
+
+    def goes_on_from(self, before: "Pattern") -> bool:
+        """Tell whether a link from a page of `before` only leads on: to the next number, or to more that says nothing.
+
+        A calendar has a pattern for each month, and links from one to the next.
+        """
+        return (
+            self is before or self.without_numbers == before.without_numbers or (self.poor and self.form == before.form)
+        )
 
 
 @dataclass(slots=True)
