@@ -17,6 +17,8 @@ from scrapy.settings import Settings
 
 from tests.crawl_servers import redis_server
 from undust.crawl.scrapy import Addon, DupeFilter, DuplicatesPipeline, Fingerprinter
+from undust.crawl.scrapy.firsts import COMMIT_TOGETHER, Firsts
+from undust.crawl.store import open_store
 from undust.errors import UndustError, UsageError
 from undust.rules.line_reader import read_line
 from undust.rules.ruleset import RuleSet
@@ -215,6 +217,22 @@ def test_a_crawl_with_wrong_settings_does_not_begin(project: Path, site: Site) -
     assert done.returncode != 0
     assert "/nowhere/seen.store: cannot be opened or written" in done.stderr.splitlines()[-1]
     assert not site.asked
+
+
+def test_contents_are_written_together_and_none_is_forgotten(tmp_path: Path) -> None:
+    place = tmp_path / "seen.store"
+    with open_store(place) as store, open_store(place) as other:
+        firsts = Firsts(store, at_once=False)
+        given = [n.to_bytes(16, "big") for n in range(COMMIT_TOGETHER + 1)]
+        assert {firsts.of(one, f"http://a.test/{n}") for n, one in enumerate(given)} == {None}
+        assert firsts.of(given[-1], "http://b.test/") == f"http://a.test/{COMMIT_TOGETHER}"  # before it is written
+        assert firsts.of(given[-1], f"http://a.test/{COMMIT_TOGETHER}") is None  # fetched again
+        assert other.first_page(given[0]) == "http://a.test/0"
+        firsts.write()
+        assert other.first_page(given[-1]) == f"http://a.test/{COMMIT_TOGETHER}"
+        assert firsts.of(given[0], "http://b.test/") == "http://a.test/0"  # after it
+        assert Firsts(store, at_once=True).of(b"x" * 16, "http://a.test/x") is None
+        assert other.first_page(b"x" * 16) == "http://a.test/x"
 
 
 WRONG = [

@@ -91,7 +91,10 @@ def test_forgotten_urls_are_new_again(place: str) -> None:
 def test_a_content_belongs_to_the_first_page_that_had_it(place: str) -> None:
     a, b = signatures(1, 2)
     with open_store(place) as store:
+        assert store.first_page(a) is None
         assert store.add_page(a, "http://a.test/1") is None
+        assert store.first_page(a) == "http://a.test/1"
+        assert store.first_page(b) is None  # a look remembers nothing
         assert store.add_page(a, "http://a.test/2") == "http://a.test/1"
         assert store.add_page(a, "http://a.test/1") is None  # fetched again, it is no duplicate of itself
         assert store.add_pages([b, b, a], ["http://a.test/3", "http://a.test/4", "http://a.test/5"]) == [
@@ -133,6 +136,8 @@ def test_a_signature_of_another_size_is_refused(place: str) -> None:
                 call([b"abc"])
         with pytest.raises(UsageError, match="a signature of 3 bytes"):
             store.add_page(b"abc", "http://a.test/")
+        with pytest.raises(UsageError, match="a signature of 3 bytes"):
+            store.first_page(b"abc")
         with pytest.raises(UsageError, match="1 signatures and 0 URLs; give one URL for each"):
             store.add_pages(signatures(1), [])
 

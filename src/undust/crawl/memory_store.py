@@ -36,6 +36,10 @@ class MemoryStore:
             self._urls.difference_update(checked(signatures))
             return before - len(self._urls)
 
+    def first_page(self, signature: bytes) -> str | None:
+        """Give the URL of the first page with a content; None if there was none."""
+        return self._pages.get(checked([signature])[0])
+
     def add_page(self, signature: bytes, url: str) -> str | None:
         """Remember the content of a page; give the URL of the first page that had it."""
         return self.add_pages([signature], [url])[0]

@@ -105,6 +105,12 @@ class PostgresStore:
         with self._errors(), self._connection() as base:
             return max(base.execute(self._sql(_FORGET), (_uuids(signatures),)).rowcount, 0)
 
+    def first_page(self, signature: bytes) -> str | None:
+        """Give the URL of the first page with a content; None if there was none."""
+        with self._errors(), self._connection() as base:
+            found = base.execute(self._sql(_PAGES), (_uuids([signature]),)).fetchone()
+            return None if found is None else str(found[1])
+
     def add_page(self, signature: bytes, url: str) -> str | None:
         """Remember the content of a page; give the URL of the first page that had it."""
         return self.add_pages([signature], [url])[0]

@@ -82,6 +82,12 @@ class RedisStore:
         """Forget signatures of URLs; count those that were there."""
         return sum(self._each("hdel", checked(signatures)))
 
+    def first_page(self, signature: bytes) -> str | None:
+        """Give the URL of the first page with a content; None if there was none."""
+        with self._errors():
+            found = self._base.get(self._name(b"page:" + checked([signature])[0]))
+            return None if found is None else str(found, "utf-8", "surrogatepass")
+
     def add_page(self, signature: bytes, url: str) -> str | None:
         """Remember the content of a page; give the URL of the first page that had it."""
         return self.add_pages([signature], [url])[0]

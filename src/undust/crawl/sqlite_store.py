@@ -24,6 +24,9 @@ CHECKPOINT_PAGES = 4096
 
 CACHE_KIB = 65_536
 
+FEW = 4
+"""Signatures that are looked for by one statement: those of a URL."""
+
 # Signatures are the key of the table itself: no row numbers, no second tree. Measured: docs/seen.md
 _TABLES = """
 CREATE TABLE urls (signature BLOB PRIMARY KEY) WITHOUT ROWID;
@@ -83,6 +86,11 @@ class SqliteStore:
         with self._guard, self._errors(), self._changing() as base:
             done = base.executemany("DELETE FROM urls WHERE signature = ?", [(one,) for one in checked(signatures)])
             return max(done.rowcount, 0)
+
+    def first_page(self, signature: bytes) -> str | None:
+        """Give the URL of the first page with a content; None if there was none."""
+        with self._guard, self._errors():
+            return self._first(checked([signature])[0])
 
     def add_page(self, signature: bytes, url: str) -> str | None:
         """Remember the content of a page; give the URL of the first page that had it."""
@@ -195,8 +203,11 @@ class SqliteStore:
 
     def _known(self, signatures: Sequence[bytes]) -> list[bool]:
         ask, question = self._base.execute, "SELECT 1 FROM urls WHERE signature = ?"
-        if len(signatures) < 2:
-            return [ask(question, (signature,)).fetchone() is not None for signature in signatures]
+        if len(signatures) <= FEW:  # one statement, which is one look by itself
+            places = ", ".join("?" * len(signatures))
+            found = ask(f"SELECT signature FROM urls WHERE signature IN ({places})", signatures)  # noqa: S608 - marks
+            there = {row[0] for row in found}
+            return [signature in there for signature in signatures]
         ask("BEGIN")  # one look at what others have written, not one for each
         try:
             return [ask(question, (signature,)).fetchone() is not None for signature in signatures]

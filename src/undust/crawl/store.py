@@ -38,6 +38,10 @@ class Store(Protocol):
         """Forget signatures of URLs, as when a rule is withdrawn; count those that were there."""
         ...
 
+    def first_page(self, signature: bytes) -> str | None:
+        """Give the URL of the first page with a content; None if there was none. Nothing is remembered."""
+        ...
+
     def add_page(self, signature: bytes, url: str) -> str | None:
         """Remember the content of a page; give the URL of the first page that had it.
 

@@ -12,16 +12,13 @@ from scrapy.utils.request import referer_str
 
 from undust.crawl.asked import Asked, ask, known
 from undust.crawl.scrapy.fingerprinter import Fingerprinter
+from undust.crawl.scrapy.firsts import COMMIT_SECONDS, COMMIT_TOGETHER
 from undust.crawl.scrapy.session import session_of, takes_part
 from undust.crawl.signatures import signature
 from undust.crawl.store import SIGNATURE_BYTES
 from undust.outputs import write_whole
 
 _log = logging.getLogger(__name__)
-
-COMMIT_SECONDS = 1.0
-COMMIT_URLS = 500
-"""Answers are written together, after so long or so many: a transaction costs as much as ten signatures."""
 
 WAITING = "undust.waiting"
 """In the job folder: signatures of requests that were queued when the crawl was stopped."""
@@ -142,10 +139,11 @@ class DupeFilter(BaseDupeFilter):
             self._waiting.difference_update(asked.remembered)
             return
         self._answered += asked.remembered
-        if len(self._answered) >= COMMIT_URLS or time.monotonic() > self._written + COMMIT_SECONDS:
+        if len(self._answered) >= COMMIT_TOGETHER or time.monotonic() > self._written + COMMIT_SECONDS:
             self._write()
 
     def _write(self) -> None:
+        self._session.firsts.write()  # before the URLs: a page that is not fetched again must be known
         if self._answered:
             self._store.add_urls(self._answered)
             self._waiting.difference_update(self._answered)

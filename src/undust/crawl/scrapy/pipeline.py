@@ -1,5 +1,6 @@
 """An item pipeline that knows which contents were seen: items with one of them are dropped, or marked."""
 
+from collections.abc import MutableMapping
 from typing import Any
 
 from itemadapter import ItemAdapter
@@ -8,6 +9,8 @@ from scrapy.exceptions import DropItem
 from undust.crawl.scrapy.session import session_of
 from undust.errors import UndustError, UrlError
 from undust.urls.normalize import normalize
+
+Fields = MutableMapping[str, Any]
 
 
 class DuplicatesPipeline:
@@ -28,13 +31,13 @@ class DuplicatesPipeline:
 
     def process_item(self, item: Any, spider: Any = None) -> Any:  # spider: Scrapy 2.13 hands it over
         """Let an item pass, mark it, or drop it."""
-        fields = ItemAdapter(item)
+        fields = item if type(item) is dict else ItemAdapter(item)
         url, content = self._url(fields), self._content(fields)
         signature = None if url is None or content is None else self._session.content(content)
         if url is None or signature is None:
             self._stats.inc_value("undust/items/not_compared")
             return item
-        first = self._session.store.add_page(signature, url)
+        first = self._session.firsts.of(signature, url)
         self._stats.inc_value("undust/items/unique" if first is None else "undust/items/duplicates")
         if first is None:
             return item
@@ -49,13 +52,17 @@ class DuplicatesPipeline:
             ) from error
         return item
 
-    def _url(self, fields: ItemAdapter) -> str | None:
+    def close_spider(self, spider: Any = None) -> None:
+        """Write what the store does not know yet."""
+        self._session.firsts.write()
+
+    def _url(self, fields: Fields) -> str | None:
         try:
             return normalize(str(fields[self._options.url_field]))
         except (KeyError, UrlError):
             return None
 
-    def _content(self, fields: ItemAdapter) -> bytes | str | None:
+    def _content(self, fields: Fields) -> bytes | str | None:
         values = [fields[name] for name in self._options.content_fields if fields.get(name) is not None]
         if not values:
             return None

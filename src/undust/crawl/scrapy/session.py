@@ -9,6 +9,7 @@ from scrapy.utils.misc import build_from_crawler, load_object
 
 from undust.crawl.asked import Asked, UrlSigner
 from undust.crawl.contents import content_signer
+from undust.crawl.scrapy.firsts import Firsts
 from undust.crawl.scrapy.options import read_options
 from undust.crawl.signatures import salt_of, signature
 from undust.crawl.store import open_store
@@ -34,6 +35,7 @@ class Session:
             self.store.close()
             raise
         self.content = content_signer(self.options.content, self.salt)
+        self.firsts = Firsts(self.store, at_once=self.options.remember == "asked")
         self._signer = UrlSigner(self.rules, self.salt)
         fallback = crawler.settings.get("UNDUST_FALLBACK_REQUEST_FINGERPRINTER_CLASS") or _DEFAULT
         self.fallback = build_from_crawler(load_object(fallback), crawler)
