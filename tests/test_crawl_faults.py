@@ -9,6 +9,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -182,6 +183,43 @@ def test_private_addresses_are_not_asked_unless_allowed(tmp_path: Path) -> None:
         assert by_number.unique == by_name.unique == 0
         assert any("--allow-private" in why for why in by_number.failures)
         assert any("--allow-private" in why for why in by_name.failures)
+
+
+@pytest.mark.parametrize(
+    ("pages", "why"),
+    [
+        ({}, "status 404"),
+        ({"/robots.txt": lambda request: request.page("User-agent: *\nDisallow: /\n")}, "robots.txt"),
+        ({"/": lambda request: request.redirect("http://elsewhere.test/")}, "other site"),
+    ],
+)
+def test_a_crawl_without_any_page_fails_and_says_why(tmp_path: Path, pages: dict[str, Handler], why: str) -> None:
+    with serving(pages) as site:
+        done = subprocess.run(
+            command(f"{site.url}/", "-o", str(tmp_path / "none"), "--json", *FLAGS), capture_output=True, check=False
+        )
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["unique"] == 0
+    assert f"not one page could be fetched ({why})" in done.stderr.decode().splitlines()[-1]
+
+
+def test_a_crawl_that_is_interrupted_writes_what_it_has_and_goes_on(tmp_path: Path, undisturbed: Path) -> None:
+    pages_of_site, gate = article_site(40), threading.Event()
+
+    def article(request: Request) -> None:
+        assert request.site.requests.total() < 30 or gate.wait(120)
+        pages_of_site["/a"](request)
+
+    with serving({**pages_of_site, "/a": article}) as site:
+        process = subprocess.Popen(command(f"{site.url}/", "-o", str(tmp_path / "cut"), *FLAGS), stderr=subprocess.PIPE)
+        assert site.wait_for(30)
+        process.send_signal(signal.SIGINT)
+        gate.set()
+        assert "--resume" in process.communicate()[1].decode()
+        assert process.returncode == 130
+        assert 0 < len(pages(tmp_path / "cut")) < 121
+        assert undust.crawl(output=tmp_path / "cut", resume=True, **FAST).unique == 41
+    assert pages(tmp_path / "cut") == pages(undisturbed)
 
 
 def slow_until_rules(site: dict[str, Handler], state: Path) -> dict[str, Handler]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from undust.cli.talk import announce_compiling, json_option, print_json, quiet_option, say
-from undust.errors import UsageError
+from undust.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from undust.crawl.loop import Loop
@@ -101,6 +101,10 @@ def command(
         print_json(found.to_dict())
     else:
         say(str(found), quiet=quiet)
+    if found.stopped:
+        raise KeyboardInterrupt
+    if found.nothing is not None:
+        raise InputError(f"{folder}: not one page could be fetched ({found.nothing}); see {folder}/urls.parquet")
 
 
 def _is_given(context: click.Context, name: str) -> bool:

@@ -85,12 +85,12 @@ def crawl_here(
     try:
         loop = Loop(folder, _settled(folder, options), urls, rules)
         _limit(loop, options)
-        problem = run_here(loop, folder, progress)
-        if problem is not None:
+        ended = run_here(loop, folder, progress)
+        if ended.problem is not None:
             loop.frontier.close()
-            raise problem
+            raise ended.problem
         loop.commit()
-        found = summarize(loop.frontier, loop.counts, str(folder))
+        found = replace(summarize(loop.frontier, loop.counts, str(folder)), stopped=ended.stopped)
         write_tables(loop.frontier, folder)
         write_whole(folder / RULES, dumps(loop.rulebook.rules).encode())
         write_whole(folder / SUMMARY, orjson.dumps(found.to_dict(), option=orjson.OPT_INDENT_2))

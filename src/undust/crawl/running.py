@@ -1,7 +1,7 @@
 """Runs a crawl on Scrapy, with the settings that its options ask for."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from undust.crawl.loop import Loop
 from undust.crawl.options import Options
@@ -45,8 +45,17 @@ def settings_of(options: Options) -> dict[str, Any]:
     }
 
 
-def run_here(loop: Loop, folder: Path, progress: Progress) -> UndustError | None:
-    """Run Scrapy in this process, once; give what ended the crawl early, if anything did."""
+class Ended(NamedTuple):
+    """How a crawl ended."""
+
+    problem: UndustError | None
+    """What made it impossible to go on."""
+    stopped: bool
+    """Whether a signal ended it: Ctrl-C, for one."""
+
+
+def run_here(loop: Loop, folder: Path, progress: Progress) -> Ended:
+    """Run Scrapy in this process, once."""
     from scrapy.crawler import AsyncCrawlerProcess
 
     process = AsyncCrawlerProcess(settings_of(loop.options))
@@ -63,4 +72,4 @@ def run_here(loop: Loop, folder: Path, progress: Progress) -> UndustError | None
     finally:
         for spider in spiders:
             spider.end_learning()
-    return spiders[0].problem if spiders else None
+    return Ended(spiders[0].problem, spiders[0].stopped) if spiders else Ended(None, stopped=False)

@@ -39,7 +39,7 @@ class CrawlSpider(scrapy.Spider):
         super().__init__(**options)
         self.loop, self.folder = loop, folder
         self.problem: UndustError | None = None
-        self.closing = False
+        self.closing = self.stopped = False
         self._progress = progress
         self._before, self._began = loop.counts.seconds, time.monotonic()
         self._committed = 0.0
@@ -50,6 +50,10 @@ class CrawlSpider(scrapy.Spider):
         self._tick()
         return
         yield
+
+    def closed(self, reason: str) -> None:
+        """Take note of a signal that ended the crawl, as Scrapy tells when it closes."""
+        self.stopped = reason == "shutdown"
 
     # ------------------------------------------------------------ answers
 

@@ -46,6 +46,15 @@ class Summary:
     refused: dict[str, int] = field(default_factory=dict)
     """Links that were not followed, by reason."""
     failures: dict[str, int] = field(default_factory=dict)
+    stopped: bool = False
+    """Whether a signal ended the crawl: Ctrl-C, for one."""
+
+    @property
+    def nothing(self) -> str | None:
+        """Say why there is no page at all; None if there is one, or may be one day."""
+        if self.unique or self.waiting or self.stopped:
+            return None
+        return ", ".join([*self.failures, *self.refused]) or "no answer with status 200"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
