@@ -53,6 +53,7 @@ class Site:
         self.pages = pages
         self.requests: Counter[str] = Counter()
         self.changed = threading.Condition()
+        self.most = float("inf")
         self.released = threading.Event()
         handler = type("Bound", (Request,), {"site": self})
         self.server = _Server(("127.0.0.1", 0), handler)
@@ -63,6 +64,7 @@ class Site:
         with self.changed:
             self.requests[request.path] += 1
             self.changed.notify_all()
+            self.changed.wait_for(lambda: self.requests.total() <= self.most or self.released.is_set())
         path = urlsplit(request.path).path
         handler = self.pages.get(path) or next(
             (one for prefix, one in self.pages.items() if prefix.endswith("*") and path.startswith(prefix[:-1])), None
@@ -71,6 +73,12 @@ class Site:
             request.page("nothing here", 404)
         else:
             handler(request)
+
+    def hold_at(self, count: float) -> None:
+        """Answer so many requests in all, and the others when there may be more."""
+        with self.changed:
+            self.most = count
+            self.changed.notify_all()
 
     def wait_for(self, count: int, seconds: float = 60) -> bool:
         """Wait until there were so many requests in all."""
@@ -87,6 +95,7 @@ def serving(pages: dict[str, Handler]) -> Iterator[Site]:
         yield site
     finally:
         site.released.set()
+        site.hold_at(float("inf"))
         site.server.shutdown()
         site.server.server_close()
         thread.join()
