@@ -49,6 +49,7 @@ def cluster(
     from undust.tables import CLUSTERS
 
     require_parquet(output)
+    clusters.require_method(options["method"])
     tally = Tally()
     with session(master) as opened, tempfile.TemporaryDirectory(dir=staging(output)) as folder:
         files = list_files(inputs)

@@ -39,8 +39,7 @@ def cluster(
     max_pairs: int = MAX_PAIRS,
 ) -> Any:
     """Group the URLs of files of fingerprints as a DataFrame, sorted by URL: as `undust.cluster` would."""
-    if method not in METHODS:
-        raise UsageError(f"{method} does not run on Spark; one of {', '.join(METHODS)}")
+    require_method(method)
     parameters = SignatureParameters() if method == "exact" else parameters_of(paths)
     signatures = pa.schema([]) if method == "exact" else _columns(method, parameters)
     fingerprints = read_columns(session, paths, rows.read_schema(signatures))
@@ -61,6 +60,12 @@ def cluster(
     if by == "components":
         members = compare(members)
     return _named(pages, members, "minhash" if method == "bag" else NEAR[method][0][0])
+
+
+def require_method(method: str) -> None:
+    """Refuse a method that does not run on Spark, before anything is done for it."""
+    if method not in METHODS:
+        raise UsageError(f"{method} does not run on Spark; one of {', '.join(METHODS)}")
 
 
 def _columns(method: str, parameters: SignatureParameters) -> pa.Schema:

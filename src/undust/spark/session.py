@@ -2,7 +2,9 @@
 
 import contextlib
 import os
+import re
 import shutil
+import socket
 import sys
 import tempfile
 import warnings
@@ -30,6 +32,11 @@ LOCAL_SETTINGS = {
 }
 """The same where master and workers are this machine: nothing listens beyond it."""
 
+MASTER_SECONDS = 10
+"""So long is waited for a standalone master to answer. Spark itself asks for a minute and a half, then says little."""
+
+_WHY = re.compile(r"^(?:Exception in thread .*? |: |Caused by: )?[\w.$]*(?:Error|Exception): (\S.*)$", re.MULTILINE)
+
 
 def open_session(master: str | None = None, *, settings: Mapping[str, str] | None = None) -> Any:
     """Give the session there is, as under `spark-submit`, or a new one with a master such as `local[4]`.
@@ -41,6 +48,7 @@ def open_session(master: str | None = None, *, settings: Mapping[str, str] | Non
     if active is None:
         _require_java()
         chosen = master or (None if _under_submit() else "local[*]")
+        _require_master(chosen or "")
         active = _build(SparkSession.builder, chosen, settings or {})
         active.sparkContext.setLogLevel("ERROR")
     for name, value in SETTINGS.items():
@@ -90,8 +98,19 @@ def _build(builder: Any, master: str | None, settings: Mapping[str, str]) -> Any
                 return builder.appName("undust").getOrCreate()
         except Exception as error:
             told.seek(0)
-            lines = told.read().decode("utf-8", "replace").strip().splitlines() or [str(error)]
-            raise UndustError(f"Spark did not start: {lines[-1].strip()[:200]}; check --master and Java") from error
+            why = _why(f"{told.read().decode('utf-8', 'replace')}\n{error}")
+            raise UndustError(f"Spark did not start: {why}; check --master and Java") from error
+
+
+def _why(said: str) -> str:
+    """Give what went wrong first, by what Java said and what was raised.
+
+    >>> _why("26/11/19 WARN x\\norg.apache.spark.SparkException: Could not parse Master URL: 'a'\\n\\tat org.apache")
+    "Could not parse Master URL: 'a'"
+    """
+    found = _WHY.search(said)
+    lines = said.strip().splitlines() or ["it said nothing"]
+    return (found[1] if found else lines[-1]).strip()[:200]
 
 
 @contextlib.contextmanager
@@ -111,3 +130,21 @@ def _require_java() -> None:
     java = Path(home) / "bin" / "java" if home else shutil.which("java")
     if java is None or not Path(java).exists():
         raise UndustError("Spark needs Java, and there is none; install Java 17 (Debian: openjdk-17-jre-headless)")
+
+
+def _require_master(master: str) -> None:
+    """Say at once where no standalone master answers. Of several, `spark://one:7077,two:7077`, one is enough."""
+    if not master.startswith("spark://"):
+        return
+    refused = []
+    for place in master.removeprefix("spark://").split(","):
+        host, _, port = place.rpartition(":")
+        if not host or not port.isdecimal() or int(port) >= 2**16:
+            raise UndustError(f"--master {master}: no host and port; give spark://HOST:PORT, such as spark://host:7077")
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), MASTER_SECONDS).close()
+        except OSError as error:
+            refused.append(f"{place}: {error.strerror or error}")
+        else:
+            return
+    raise UndustError(f"--master {master}: no master answers ({'; '.join(refused)}); start it, or give where it is")
