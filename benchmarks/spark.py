@@ -1,6 +1,7 @@
 """Spark beside the embedded engine: clusters to rules at 1, 3 and 10 million URLs on local[2], by stage, and skew.
 
 python -m benchmarks.spark 1000000 [--giant]     one size: seconds of both engines, tasks of the longest stage
+python -m benchmarks.spark 20000 --paper         a site of so many URLs: seconds of each stage of Koppula et al.
 """
 
 import argparse
@@ -96,6 +97,7 @@ def _one(urls: int, *, giant: bool) -> None:
         "spark_cpu": spark_cpu, "tasks": len(seconds),
         "longest": seconds[-1], "median": median, "skew": seconds[-1] / median, **embedded,
         "stages": [{"name": s["name"], "tasks": len(s["seconds"]), "seconds": sum(s["seconds"])} for s in stages],
+        "memory_gb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20,
     }  # fmt: skip
     print(json.dumps(told))
 
@@ -131,16 +133,32 @@ def _stages(session: Any) -> list[dict[str, Any]]:
     done = [stage for stage in listed if stage["status"] == "COMPLETE"]
     return [
         {
-            "name": stage["name"],
+            "name": f"{stage.get('description', '')}: {stage['name'].partition(' at ')[0]}",
             "seconds": [task.get("duration", 0) / 1000 for task in stage["tasks"].values()],
         }
         for stage in done
     ]
 
 
+def _paper(urls: int) -> None:
+    """Tell what each stage of the paper costs in the task that has a site."""
+    from undust.learn.columns import encode_table, site_tables
+    from undust.learn.pairwise import Pairwise
+    from undust.spark.stages import seconds_by_stage
+
+    ((name, rows),) = site_tables(Web(sites=1, urls=urls).table().select(["url", "cluster"]))
+    site = encode_table(name, rows)
+    Pairwise().learn_site(site)  # kernels are read from disk
+    print(json.dumps({"urls": urls, **seconds_by_stage(site, Pairwise())}))
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m benchmarks.spark", description=__doc__)
     parser.add_argument("urls", type=int)
     parser.add_argument("--giant", action="store_true")
+    parser.add_argument("--paper", action="store_true")
     options = parser.parse_args()
-    _one(options.urls, giant=options.giant)
+    if options.paper:
+        _paper(options.urls)
+    else:
+        _one(options.urls, giant=options.giant)

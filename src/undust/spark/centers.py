@@ -13,7 +13,7 @@ import pyarrow as pa
 from undust.detect.clusters import cluster_chunks
 from undust.detect.pairs import sort_once, unpacked
 from undust.spark.components import components
-from undust.spark.exchange import gathered, kept
+from undust.spark.exchange import described, gathered, kept
 from undust.spark.giants import center_in_rounds
 from undust.spark.pairs import PAIRS
 
@@ -30,7 +30,8 @@ def cluster_rows(pairs: Any, by: str, tasks: int, *, max_pairs: int = MAX_PAIRS)
     """Group rows by their pairs (`a`, `b`, `similarity`); of components the similarity is not told."""
     from pyspark.sql import functions as sql
 
-    once = kept(pairs.groupBy("a", "b").agg(sql.max("similarity").alias("similarity")).select(*PAIRS.names))
+    with described(pairs.sparkSession, "pairs, verified"):
+        once = kept(pairs.groupBy("a", "b").agg(sql.max("similarity").alias("similarity")).select(*PAIRS.names))
     found = components(once)
     if by == "components":
         return found.selectExpr("row", "root as center", "cast(if(row = root, 1, 0) as float) as similarity")

@@ -7,7 +7,7 @@ largest distance in it. Nothing but a count of what changed goes through the dri
 from typing import Any
 
 from undust.errors import UndustError
-from undust.spark.exchange import kept
+from undust.spark.exchange import described, kept
 
 MAX_ROUNDS = 100
 """Far more than any graph takes; a bound all the same."""
@@ -19,9 +19,10 @@ def components(edges: Any) -> Any:
 
     pairs = edges.selectExpr("greatest(a, b) as high", "least(a, b) as low").where("high != low")
     current, before = kept(pairs.distinct()), (-1, 0)
-    for _ in range(MAX_ROUNDS):
-        current = kept(_small_star(_large_star(current)))
-        after = _state(current)
+    for number in range(1, MAX_ROUNDS + 1):
+        with described(edges.sparkSession, f"components, round {number}"):
+            current = kept(_small_star(_large_star(current)))
+            after = _state(current)
         if after == before:
             roots = current.select(sql.col("low").alias("row")).distinct().withColumn("root", sql.col("row"))
             return current.selectExpr("high as row", "low as root").union(roots)

@@ -1,5 +1,6 @@
 """How rows come to tasks: functions over Arrow batches, whole groups in one task, tasks of even size."""
 
+import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -96,6 +97,16 @@ def kept(frame: Any) -> Any:
     """
     durable = frame.sparkSession.sparkContext.getCheckpointDir() is not None
     return frame.checkpoint() if durable else frame.localCheckpoint()
+
+
+@contextlib.contextmanager
+def described(session: Any, what: str) -> Iterator[None]:
+    """Name the jobs that are run meanwhile, in Spark's pages and metrics, which else show a line of our code."""
+    session.sparkContext.setJobDescription(f"undust: {what}")
+    try:
+        yield
+    finally:
+        session.sparkContext.setJobDescription(None)
 
 
 def task() -> tuple[int, int]:

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from undust import corpus
 from undust.corpus import Tally
 from undust.errors import OutputError, UndustError, UsageError
-from undust.spark.exchange import mapped, task
+from undust.spark.exchange import described, mapped, task
 from undust.spark.wire import Work, from_wire
 
 PIECE_BYTES = 64 * 2**20
@@ -139,7 +139,8 @@ def write(
     except OSError as error:
         raise _cannot(target, error) from error
     try:
-        found = mapped(frame, _writes(str(aside), schema, told=tally is not None), _WRITTEN).collect()
+        with described(frame.sparkSession, f"{final.name}, written"):
+            found = mapped(frame, _writes(str(aside), schema, told=tally is not None), _WRITTEN).collect()
         if tally is not None:
             tally.merge(Tally.from_dict(json.loads(row["tally"])) for row in found)
         check()

@@ -9,7 +9,7 @@ no pair is left. The result is that of the scan.
 from typing import Any
 
 from undust.errors import UndustError
-from undust.spark.exchange import kept
+from undust.spark.exchange import described, kept
 
 MAX_ROUNDS = 1000
 
@@ -23,12 +23,13 @@ def center_in_rounds(pairs: Any) -> Any:
     left = kept(pairs.selectExpr("a", "b", "similarity", "false as a_center", "false as b_center"))
     rows = pairs.selectExpr("a as row").union(pairs.selectExpr("b as row")).distinct()
     joined = []
-    for _ in range(MAX_ROUNDS):
+    for number in range(1, MAX_ROUNDS + 1):
         if left.isEmpty():
             break
-        fresh = kept(_joins(left))
-        joined.append(fresh)
-        left = kept(_undecided(left, fresh))
+        with described(pairs.sparkSession, f"CENTER of giants, round {number}"):
+            fresh = kept(_joins(left))
+            joined.append(fresh)
+            left = kept(_undecided(left, fresh))
     else:
         raise UndustError(f"CENTER is not done after {MAX_ROUNDS} rounds; group by components, or raise the threshold")
     members = joined[0]

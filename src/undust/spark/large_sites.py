@@ -16,7 +16,7 @@ from undust.learn.proof import EXAMPLES
 from undust.rules.files import dump_rule, load_rule
 from undust.rules.rule import Rule, Statistics
 from undust.rules.ruleset import RuleSet
-from undust.spark.exchange import mapped
+from undust.spark.exchange import described, mapped
 from undust.spark.wire import from_wire
 
 _DECIDED = pa.schema([("url", pa.string()), ("cluster", pa.string()), ("key", pa.string()), ("place", pa.int32())])
@@ -27,18 +27,21 @@ def learn_large(session: Any, sited: Any, schema: pa.Schema, learning: Any) -> l
     from undust.spark.sites import RULES, learn_sites
 
     once = one_row_each(sited, schema).persist()
-    draws = _draws(once, learning.most)
+    with described(session, "giant sites, counted"):
+        draws = _draws(once, learning.most)
     part = mapped(once, partial(_draw, schema=schema, draws=draws), schema)
     spread = part.repartition(max(len(draws), 1), "site").sortWithinPartitions("site")
     step = partial(learn_sites, schema=schema, learning=learning)
     found: dict[str, list[tuple[int, bytes]]] = {}
-    for row in mapped(spread, step, RULES).collect():
-        found.setdefault(row["site"], []).append((row["place"], bytes(row["rule"])))
+    with described(session, "giant sites, learned from a part"):
+        for row in mapped(spread, step, RULES).collect():
+            found.setdefault(row["site"], []).append((row["place"], bytes(row["rule"])))
     rows = []
     for site, made in found.items():
         rules = [load_rule(rule, site, place) for place, rule in sorted(made)]
         urls = once.where(once["site"] == site)
-        kept = confirmed(rules, partial(_statistics, session, urls), learning.options.max_fpr)
+        with described(session, "giant sites, rules proofed on all URLs"):
+            kept = confirmed(rules, partial(_statistics, session, urls), learning.options.max_fpr)
         rows += [(site, place, dump_rule(rule)) for place, rule in enumerate(kept)]
     once.unpersist()
     return rows

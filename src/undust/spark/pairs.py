@@ -18,7 +18,7 @@ from undust.detect.shingles import ShingleSets
 from undust.detect.shingles import from_column as sets_from_column
 from undust.detect.sketches import Bands
 from undust.kernels.banding import band_keys, find_equal, verify_buckets
-from undust.spark.exchange import gathered, kept, mapped
+from undust.spark.exchange import described, gathered, kept, mapped
 from undust.spark.wire import from_wire
 
 PAIRS = pa.schema([("a", pa.int64()), ("b", pa.int64()), ("similarity", pa.float32())])
@@ -52,12 +52,14 @@ class Lsh(NamedTuple):
 
 def lsh_pairs(session: Any, pages: Any, lsh: Lsh) -> Any:
     """Find the pairs among pages (`row`, `minhash`, `shingles`). A pair may come several times, always alike."""
-    firsts = kept(equal_sets(pages, lsh))
+    with described(session, "LSH pairs, equal sets"):
+        firsts = kept(equal_sets(pages, lsh))
     doubles = firsts.where("row != first").selectExpr("first as a", "row as b", "cast(1 as float) as similarity")
     wanted = pages.join(firsts.where("row = first").select("row"), "row")
     sets = wanted.select("row", "shingles").persist()
     keys = mapped(wanted.select("row", "minhash"), partial(_band_rows, lsh=lsh), _BANDS).persist()
-    large = kept(large_buckets(keys, lsh))
+    with described(session, "LSH pairs, buckets"):
+        large = kept(large_buckets(keys, lsh))
     small = keys.join(large.select("band", "half"), ["band", "half"], "left_anti")
     candidates = gathered(small, ["band", "half"], lsh.tasks, _bucket_pairs, _BANDS, _CANDIDATES).distinct()
     verified = verify(candidates, sets, lsh.threshold)
@@ -216,7 +218,8 @@ def _hub_pairs(session: Any, keys: Any, large: Any, sets: Any, lsh: Lsh) -> Any:
         if each["size"] > lsh.hot_rows:
             hot = trying(sql.broadcast(band.where(f"size > {lsh.hot_rows}"))).select(*_TRYING.names)
             found = found.union(hot_pairs(hot, lsh.threshold))
-        found = kept(found)
+        with described(session, f"LSH pairs, large buckets of band {each['band']}"):
+            found = kept(found)
     return found.where("failed is null").select(*PAIRS.names)
 
 

@@ -19,7 +19,7 @@ from undust.learn.methods import method as learning_method
 from undust.rules.check import sound
 from undust.rules.files import dump_rule, load_rule
 from undust.rules.ruleset import RuleSet
-from undust.spark.exchange import PARTITION_ROWS, cores, mapped, packed, partitions_for, placed
+from undust.spark.exchange import PARTITION_ROWS, cores, described, mapped, packed, partitions_for, placed
 from undust.spark.wire import from_wire, to_wire, together
 from undust.urls.batch import normalize_many, split_many
 
@@ -52,7 +52,8 @@ def learn(session: Any, clusters: Any, learning: Learning) -> RuleSet:
     schema = sited_schema(weights)
     sited = mapped(clusters, partial(_with_sites, made=schema, hosts=learning.hosts), schema).persist()
     try:
-        sizes = _sizes(sited, min(learning.partition_rows // 4, learning.most))
+        with described(session, "sites, counted"):
+            sizes = _sizes(sited, min(learning.partition_rows // 4, learning.most))
         large = [site for site, size in sizes.items() if site is not None and size > learning.most]
         usual = sited
         rows = []
@@ -61,7 +62,8 @@ def learn(session: Any, clusters: Any, learning: Learning) -> RuleSet:
             usual = sited.where(~sited["site"].isin(large))
         spread = evenly(session, usual, {site: size for site, size in sizes.items() if site not in large}, learning)
         step = partial(learn_sites, schema=schema, learning=learning)
-        rows += [(row["site"], row["place"], bytes(row["rule"])) for row in mapped(spread, step, RULES).collect()]
+        with described(session, "rules of sites, learned"):
+            rows += [(row["site"], row["place"], bytes(row["rule"])) for row in mapped(spread, step, RULES).collect()]
     finally:
         sited.unpersist()
     return as_rules(rows)
