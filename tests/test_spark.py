@@ -52,22 +52,37 @@ def spark() -> Iterator[Any]:
     session.stop()
 
 
+def write_rows(folder: Path) -> list[str]:
+    """Write the same few pages as JSONL and as Parquet, under other hosts."""
+    texts = [f"<p>{' '.join(f'word{(number + at) % 40}' for at in range(30))}</p>" for number in range(8)]
+    for name in ("jsonl", "parquet"):
+        rows = [{"url": f"http://{name}.test/{number}", "html": text} for number, text in enumerate(texts)]
+        if name == "jsonl":
+            lines = [json.dumps(row) for row in rows]
+            (folder / "rows.jsonl").write_text("\n".join([*lines, "no row", ""]))
+        else:
+            pq.write_table(pa.Table.from_pylist(rows), folder / "rows.parquet", row_group_size=3)
+    return [str(folder / "rows.jsonl"), str(folder / "rows.parquet")]
+
+
 @pytest.fixture(scope="session")
 def pages(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The fingerprints of the sample, as Spark writes them."""
+    """The fingerprints of WARC, JSONL and Parquet, as Spark writes them: those of the embedded engine."""
     from undust.spark.files import write
     from undust.spark.pages import fingerprint
 
     made = PageFingerprints()
     target = tmp_path_factory.mktemp("pages") / "pages.parquet"
+    inputs = [SAMPLE, *write_rows(target.parent)]
     tally, embedded = Tally(), Tally()
-    write(fingerprint(spark, [SAMPLE], made), str(target), made.schema, tally)
-    table = pipeline.fingerprint(SAMPLE, tally=embedded)
+    write(fingerprint(spark, inputs, made), str(target), made.schema, tally)
+    table = pipeline.fingerprint(*inputs, tally=embedded)
     corpus.write_table(table, target.parent / "embedded.parquet")
     written, expected = pq.read_table(target), pq.read_table(target.parent / "embedded.parquet")
     assert written.equals(expected)
     assert written.schema.equals(expected.schema, check_metadata=True)
     assert tally.to_dict() == embedded.to_dict()
+    assert tally.to_dict()["damaged"] == 1
     return target
 
 
@@ -80,7 +95,7 @@ def shown(frame: Any, schema: pa.Schema, folder: Path) -> pa.Table:
 
 @pytest.mark.parametrize(
     ("method", "by"),
-    [("exact", "center"), ("minhash", "center"), ("bag", "star"), ("simhash", "star"), ("cascade", "components")],
+    [("exact", "center"), ("minhash", "center"), ("bag", "components"), ("simhash", "star"), ("cascade", "components")],
 )
 def test_clusters_are_those_of_the_embedded_engine(
     spark: Any, pages: Path, tmp_path: Path, method: str, by: str
@@ -101,9 +116,9 @@ def shared(folder: Path) -> pa.Table:
     return pa.concat_tables([corpus.read_clusters(folder / "webapps" / f"{name}.clusters.tsv") for name in names])
 
 
-@pytest.mark.parametrize("source", ["shared", "generated"])
+@pytest.mark.parametrize(("source", "file"), [("shared", "clusters.jsonl"), ("generated", "clusters.parquet")])
 def test_rules_and_report_are_those_of_the_embedded_engine(
-    spark: Any, request: pytest.FixtureRequest, tmp_path: Path, source: str
+    spark: Any, request: pytest.FixtureRequest, tmp_path: Path, source: str, file: str
 ) -> None:
     from undust.spark.evaluation import evaluate
     from undust.spark.sites import Learning, learn
@@ -112,14 +127,38 @@ def test_rules_and_report_are_those_of_the_embedded_engine(
     table = shared(request.getfixturevalue("shared_data")) if source == "shared" else Web(sites=8, urls=8000).table()
     table = table.select(["url", "cluster"])
     method = "both" if source == "shared" else "pairwise"
-    corpus.write_table(table, tmp_path / "clusters.parquet")
-    frame = read_clusters(spark, str(tmp_path / "clusters.parquet"))
+    corpus.write_table(table, tmp_path / file)
+    frame = read_clusters(spark, str(tmp_path / file))
     expected = pipeline.learn(table, method=method)
     rules = learn(spark, frame, Learning(method, Options(), partition_rows=3000))
     assert len(rules)
     assert dumps(rules) == dumps(expected)
     # Rules one by one are counted by the embedded engine only.
     assert evaluate(rules, frame) == replace(pipeline.evaluate(expected, table), by_rule=[])
+
+
+@pytest.mark.parametrize(
+    ("method", "options", "hosts"),
+    [("rewrite", Options(), True), ("dust", Options(), False), ("tree", Options(0.05, "naive", 5), False)],
+)
+def test_each_method_and_option_gives_the_rules_of_the_embedded_engine(
+    spark: Any, method: str, options: Options, hosts: bool
+) -> None:
+    from undust.spark.sites import Learning, learn
+
+    table = Web(sites=3, urls=900, seed=2).table().select(["url", "cluster"])
+    weighed = table.append_column("importance", pa.array(np.arange(len(table)) % 7 / 7))
+    expected = pipeline.learn(
+        weighed,
+        method=method,
+        max_fpr=options.max_fpr,
+        selection=options.selection,
+        min_coverage=options.min_coverage,
+        site="host" if hosts else "domain",
+    )
+    rules = learn(spark, spark.createDataFrame(weighed), Learning(method, options, hosts, partition_rows=200))
+    assert len(rules)
+    assert dumps(rules) == dumps(expected)
 
 
 def test_a_giant_site_is_learned_from_a_part_and_proofed_on_all_by_both_engines(spark: Any) -> None:
@@ -168,15 +207,26 @@ def random_pairs(seed: int, rows: int, count: int) -> pa.Table:
 
 
 @pytest.mark.parametrize("by", ["center", "star", "components"])
-def test_components_of_any_size_give_the_clusters_of_one_scan(spark: Any, by: str) -> None:
+def test_components_of_any_size_give_the_clusters_of_one_scan(
+    spark: Any, by: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from undust.spark import components
     from undust.spark.centers import cluster_rows
 
+    rounds, state = [], components._state
+
+    def counted(edges: Any) -> tuple[int, int]:
+        rounds.append(edges)
+        return state(edges)
+
+    monkeypatch.setattr(components, "_state", counted)
     pairs, count = random_pairs(5, 200, 150), 241
     frame = spark.createDataFrame(
         pairs.cast(pa.schema([("a", pa.int64()), ("b", pa.int64()), ("similarity", pa.float32())]))
     )
     expected = cluster_pairs(pairs, count, by=by)
     found = cluster_rows(frame, by, 2, max_pairs=30).toArrow().to_pylist()  # the largest component is a giant
+    assert 2 < len(rounds) <= 8  # a chain of 40 pairs, whose logarithm is 5.3; to walk along it takes 40
     rows = np.arange(count)
     for row in found:
         rows[row["row"]] = row["center"]
@@ -196,9 +246,12 @@ def test_normalized_urls_are_those_of_the_rules(spark: Any, tmp_path: Path) -> N
     rules = RuleSet([read_line("a.test  //a.test/…?sid={?}  →  //a.test/…")])
     urls = ["http://a.test/x?sid=1", "HTTP://b.test", "nothing"]
     (tmp_path / "urls.txt").write_text("\n".join(urls))
-    table = shown(normalize(read_urls(spark, (str(tmp_path / "urls.txt"),)), rules), MADE, tmp_path)
-    assert table["url"].to_pylist() == urls
-    assert table["normalized"].to_pylist() == ["http://a.test/x", "http://b.test/", None]
+    pq.write_table(pa.table({"n": range(3), "url": urls}), tmp_path / "urls.parquet", row_group_size=2)
+    inputs = (str(tmp_path / "urls.txt"), str(tmp_path / "urls.parquet"))
+    table = shown(normalize(read_urls(spark, inputs), rules), MADE, tmp_path)
+    assert table["url"].to_pylist() == urls * 2
+    assert table["normalized"].to_pylist() == ["http://a.test/x", "http://b.test/", None] * 2
+    assert table["key"].to_pylist() == ["http://a.test/x", "http://b.test/", None] * 2
 
 
 def test_the_verbs_say_and_write_the_same_on_spark(

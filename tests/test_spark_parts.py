@@ -1,9 +1,11 @@
 """What Spark jobs are made of, without a JVM: how columns travel, how sites are packed, drawn and proofed."""
 
+import socket
 import subprocess
 import sys
 from pathlib import Path
 
+import click
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -11,14 +13,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from undust import corpus
+from undust.cli import VERBS, main, submit, undust
 from undust.detect.pairs_hamming import block_masks, near_rows
+from undust.errors import UndustError
 from undust.learn.columns import site_tables
 from undust.learn.large import Draw, draw_site, drawn
 from undust.spark import hamming
 from undust.spark.exchange import packed, partitions_for
 from undust.spark.failures import _ours
 from undust.spark.files import list_files, pieces_of
+from undust.spark.session import _require_master
+from undust.spark.stages import STAGES, seconds_by_stage
 from undust.spark.wire import from_wire, to_wire, together, wire_schema
+from undust.synth.web import Web
 
 COLUMNS = {
     "uint64": pa.array([0, 2**64 - 1, None], pa.uint64()),
@@ -90,6 +97,20 @@ def test_site_tables_are_in_order_and_each_url_is_there_once() -> None:
     assert found == [("a.test", ["http://a.test/1"]), ("b.test", ["http://b.test/1", "http://b.test/2"])]
 
 
+def test_the_stages_of_the_paper_are_named_as_in_the_docs_and_are_what_a_learner_does() -> None:
+    from undust.learn.columns import encode_table
+    from undust.learn.pairwise import Pairwise
+
+    page = (Path(__file__).parents[1] / "docs" / "scale.md").read_text()
+    for stage in STAGES:
+        steps = ", ".join(f"`{step}`" for step in stage.steps)
+        assert f"| {stage.name} | {stage.grouped_by} | {steps} |" in page
+    ((name, rows),) = site_tables(Web(sites=1, urls=400).table())
+    seconds = seconds_by_stage(encode_table(name, rows), Pairwise())
+    assert [name for name, spent in seconds.items() if spent <= 0] == []
+    assert list(seconds)[:-1] == [stage.name for stage in STAGES]
+
+
 def test_what_a_task_raises_on_purpose_keeps_its_kind() -> None:
     error = _ours("An exception was thrown:\nTraceback\nundust.errors.OutputError: x: no room; make some\n\tat org")
     assert (type(error).__name__, str(error)) == ("OutputError", "x: no room; make some")
@@ -107,9 +128,6 @@ def test_a_folder_of_parts_is_read_as_its_parts(tmp_path: Path) -> None:
     assert all(piece.whole for piece in pieces_of(files, cut=False))
 
 
-RUN = "import sys; sys.modules['pyspark'] = None; from undust.cli import main; sys.exit(main(sys.argv[1:]))"
-
-
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
@@ -117,18 +135,65 @@ RUN = "import sys; sys.modules['pyspark'] = None; from undust.cli import main; s
         (["learn", "c.tsv", "-o", "r.json", "--master", "local"], 2, "--engine spark"),
         (["learn", "c.tsv", "-o", "r.json", "--engine", "spark", "--show-tree"], 2, "--show-tree"),
         (["cluster", "p.parquet", "-o", "c.tsv", "--engine", "spark"], 2, ".parquet"),
+        (["cluster", "p.parquet", "-o", "c.parquet", "--method", "topical", "--engine", "spark"], 2, "topical"),
         (["normalize", "--engine", "spark", "u.txt"], 2, "-r RULES"),
     ],
 )
 def test_what_is_missing_or_does_not_go_together_is_said_in_one_line(
-    tmp_path: Path, arguments: list[str], code: int, said: str
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    code: int,
+    said: str,
 ) -> None:
+    for name in ("pyspark", "pyspark.sql"):
+        monkeypatch.setitem(sys.modules, name, None)  # as if it was not installed
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "c.tsv").write_text("url\tcluster\nhttp://a.test/\t1\n")
-    done = subprocess.run(
-        [sys.executable, "-c", RUN, *arguments], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
-    )
-    assert (done.returncode, said in done.stderr) == (code, True), done.stderr
-    assert "Traceback" not in done.stderr
+    assert main(arguments) == code
+    told = capsys.readouterr().err
+    assert said in told
+    assert len([line for line in told.splitlines() if line.startswith(("undust:", "Error:"))]) == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["c.tsv"]
+
+
+@pytest.mark.parametrize("arguments", [[], ["dedup", "c.tsv"], ["--help"]])
+def test_spark_submit_of_another_verb_says_which_there_are(
+    capsys: pytest.CaptureFixture[str], arguments: list[str]
+) -> None:
+    assert submit.run(arguments) == 2
+    assert "give one of fingerprint, cluster, learn, evaluate, normalize" in capsys.readouterr().err
+
+
+def test_the_verbs_of_spark_submit_are_those_that_have_an_engine() -> None:
+    verbs = {verb: undust.get_command(click.Context(undust), verb) for verb in VERBS}
+    told = {verb: [option.name for option in command.params] for verb, command in verbs.items() if command is not None}
+    assert tuple(verb for verb in VERBS if "engine" in told[verb]) == submit.VERBS
+
+
+@pytest.mark.parametrize(
+    ("master", "said"),
+    [
+        ("spark://127.0.0.1:{free}", "no master answers (127.0.0.1:"),
+        ("spark://127.0.0.1:{free},127.0.0.1:{free}", "Connection refused; 127.0.0.1:"),
+        ("spark://127.0.0.1", "give spark://HOST:PORT"),
+        ("spark://host:port", "give spark://HOST:PORT"),
+    ],
+)
+def test_a_master_that_is_not_there_is_said_at_once(master: str, said: str) -> None:
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))  # and does not listen
+        place = master.replace("{free}", str(bound.getsockname()[1]))
+        with pytest.raises(UndustError) as raised:
+            _require_master(place)
+    assert said in str(raised.value)
+
+
+@pytest.mark.parametrize("master", ["spark://127.0.0.1:{port}", "spark://[::1]:1,127.0.0.1:{port}", "yarn", "local[2]"])
+def test_a_master_that_answers_or_is_asked_in_another_way_is_left_to_spark(master: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        _require_master(master.replace("{port}", str(server.getsockname()[1])))
 
 
 def test_a_missing_java_is_said_in_one_line(tmp_path: Path) -> None:
