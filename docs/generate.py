@@ -1,4 +1,4 @@
-"""Writes the pages that come from the code: command line, Python, settings, errors, examples; the picture of imports."""
+"""Writes the pages that come from the code: command line, Python, settings, errors, examples, picture of imports."""
 
 import ast
 import inspect

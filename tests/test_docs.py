@@ -59,10 +59,9 @@ def test_the_tutorial_prints_what_it_says(tmp_path: Path) -> None:
 
 
 def test_the_pages_make_a_site(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "sphinx", "--fail-on-warning", "-q", "-d", tmp_path / "doctrees"]
-    done = subprocess.run(
-        [*command, ROOT / "docs", tmp_path / "site"], capture_output=True, text=True, check=False, timeout=300
-    )
+    command = [sys.executable, "-m", "sphinx", "--fail-on-warning", "-q", "-d", str(tmp_path / "doctrees")]
+    command += [str(ROOT / "docs"), str(tmp_path / "site")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stderr
     for page in (ROOT / "docs").rglob("*.md"):
         html = (tmp_path / "site" / page.relative_to(ROOT / "docs").with_suffix(".html")).read_text(encoding="utf-8")

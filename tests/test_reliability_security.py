@@ -5,6 +5,7 @@ import functools
 import re
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -163,7 +164,7 @@ KNOWN_LICENCES = {
 
 def licences(name: str) -> str:
     """All that a package says about its licence: expression, classifiers, and the first words of the text."""
-    said = metadata.metadata(name)
+    said: Any = metadata.metadata(name)
     classifiers = [each for each in said.get_all("Classifier") or [] if each.startswith("License ::")]
     return " ".join([said.get("License-Expression") or "", *classifiers, (said.get("License") or "")[:200]])
 

@@ -205,7 +205,7 @@ def removed_name(output: str) -> str | None:
 
 def require_apart(inputs: Sequence[Input], output: str, removed: str | None) -> None:
     """Refuse to write the list over the pages, or either over what they are made of."""
-    taken = {os.path.realpath(name): "an input" for name in map(os.fspath, inputs) if name != "-"}
+    taken = {os.path.realpath(name): "an input" for name in inputs if name != "-"}
     for name, what in ((output, "where the kept pages go"), (removed, "")):
         if name is None or name == "-":
             continue

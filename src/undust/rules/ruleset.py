@@ -1,5 +1,6 @@
 """A set of rules at work: the URL to fetch, the key that duplicates share, and why."""
 
+import os
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -112,7 +113,7 @@ class RuleSet:
         """Give what all URLs of the page share, with `*` for what does not matter. Not always a URL to fetch."""
         return self._answer(normalize(url), 1)
 
-    def save(self, path: str, about: Mapping[str, Any] | None = None) -> None:
+    def save(self, path: str | os.PathLike[str], about: Mapping[str, Any] | None = None) -> None:
         """Write the rules to a file, whole or not at all; `undust.load_rules` reads them.
 
         JSON, or, if the name ends in `.bin`, the binary form, which is opened at once however many rules there are.
