@@ -1,6 +1,6 @@
 """Spark beside the embedded engine: clusters to rules at 1, 3 and 10 million URLs on local[2], by stage, and skew.
 
-python -m benchmarks.spark 1000000 [--giant]     one size: seconds of both engines, tasks of the longest stage
+python -m benchmarks.spark 1000000 [--giant]     one size: seconds of both engines, tasks that learn
 python -m benchmarks.spark 20000 --paper         a site of so many URLs: seconds of each stage of Koppula et al.
 """
 
@@ -84,13 +84,13 @@ def _one(urls: int, *, giant: bool) -> None:
         session = open_session("local[2]", settings=settings)
         opened = time.perf_counter() - begin
         begin = time.perf_counter()
-        asked = Learning(most=most, partition_rows=min(250_000, urls // 8))
+        # What is planted is as much larger than a usual task as the largest part of a site is by default.
+        asked = Learning(most=most, partition_rows=most // 4)
         rules = learn(session, read_clusters(session, str(path)), asked)
         took = time.perf_counter() - begin
         stages, spark_cpu = _stages(session), _cpu_below(os.getpid())
         session.stop()
-    slow = max(stages, key=lambda stage: float(sum(stage["seconds"])))
-    seconds = sorted(slow["seconds"])
+    seconds = sorted(second for stage in stages if "learned" in stage["name"] for second in stage["seconds"])
     median = seconds[len(seconds) // 2]
     told = {
         "urls": urls, "rules": len(rules), "equal": dumps(rules) == dumps(expected), "spark": took, "opened": opened,

@@ -1,10 +1,11 @@
-"""Giant sites on Spark: a part is drawn where the URLs are, one task learns from it, and all tasks proof the rules.
+"""Giant sites on Spark: a part is drawn where the URLs are, one task among those of all sites learns from it, and all
+tasks proof the rules.
 
 The counts of the proof add up: of pairs by the sizes of keys, and of keys in clusters. The rules are those that
 `undust.learn.large` gives where the whole site is on one machine.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -19,32 +20,33 @@ from undust.rules.ruleset import RuleSet
 from undust.spark.exchange import described, mapped
 from undust.spark.wire import from_wire
 
+RuleRow = tuple[str, int, bytes]
+"""Site, place and rule, as it travels."""
+
 _DECIDED = pa.schema([("url", pa.string()), ("cluster", pa.string()), ("key", pa.string()), ("place", pa.int32())])
 
 
-def learn_large(session: Any, sited: Any, schema: pa.Schema, learning: Any) -> list[tuple[str, int, bytes]]:
-    """Learn the rules of giant sites, of which there are few: each has millions of URLs."""
-    from undust.spark.sites import RULES, learn_sites
-
+def draw_parts(session: Any, sited: Any, schema: pa.Schema, most: int) -> tuple[Any, Any]:
+    """Give the URLs of giant sites, each once, which are kept, and of each site the part that is learned from."""
     once = one_row_each(sited, schema).persist()
     with described(session, "giant sites, counted"):
-        draws = _draws(once, learning.most)
-    part = mapped(once, partial(_draw, schema=schema, draws=draws), schema)
-    spread = part.repartition(max(len(draws), 1), "site").sortWithinPartitions("site")
-    step = partial(learn_sites, schema=schema, learning=learning)
+        draws = _draws(once, most)
+    return once, mapped(once, partial(_draw, schema=schema, draws=draws), schema)
+
+
+def confirm_sites(session: Any, once: Any, rows: Iterable[RuleRow], max_fpr: float) -> list[RuleRow]:
+    """Proof what was learned from parts of giant sites, of which there are few, on all of their URLs."""
     found: dict[str, list[tuple[int, bytes]]] = {}
-    with described(session, "giant sites, learned from a part"):
-        for row in mapped(spread, step, RULES).collect():
-            found.setdefault(row["site"], []).append((row["place"], bytes(row["rule"])))
-    rows = []
+    for site, place, rule in rows:
+        found.setdefault(site, []).append((place, rule))
+    told: list[RuleRow] = []
     for site, made in found.items():
         rules = [load_rule(rule, site, place) for place, rule in sorted(made)]
         urls = once.where(once["site"] == site)
         with described(session, "giant sites, rules proofed on all URLs"):
-            kept = confirmed(rules, partial(_statistics, session, urls), learning.options.max_fpr)
-        rows += [(site, place, dump_rule(rule)) for place, rule in enumerate(kept)]
-    once.unpersist()
-    return rows
+            kept = confirmed(rules, partial(_statistics, session, urls), max_fpr)
+        told += [(site, place, dump_rule(rule)) for place, rule in enumerate(kept)]
+    return told
 
 
 def one_row_each(sited: Any, schema: pa.Schema) -> Any:

@@ -19,11 +19,15 @@ from undust.learn.methods import method as learning_method
 from undust.rules.check import sound
 from undust.rules.files import dump_rule, load_rule
 from undust.rules.ruleset import RuleSet
-from undust.spark.exchange import PARTITION_ROWS, cores, described, mapped, packed, partitions_for, placed
+from undust.spark.exchange import cores, described, mapped, packed, partitions_for, placed
 from undust.spark.wire import from_wire, to_wire, together
 from undust.urls.batch import normalize_many, split_many
 
 RULES = pa.schema([("site", pa.string()), ("place", pa.int32()), ("rule", pa.binary())])
+
+
+LEAST_ROWS = 20_000
+"""URLs that are worth a task."""
 
 
 class Learning(NamedTuple):
@@ -34,7 +38,10 @@ class Learning(NamedTuple):
     hosts: bool = False
     most: int = MOST
     """URLs of a site from which on it is learned from a part."""
-    partition_rows: int = PARTITION_ROWS
+    partition_rows: int = MOST // 4
+    """URLs of a task. They are learned some thousand at a time, so this is not about memory: a site that is drawn from
+    takes at most about four times as long as a usual task.
+    """
 
 
 def sited_schema(weights: tuple[str, ...]) -> pa.Schema:
@@ -45,7 +52,7 @@ def sited_schema(weights: tuple[str, ...]) -> pa.Schema:
 
 def learn(session: Any, clusters: Any, learning: Learning) -> RuleSet:
     """Learn the rules of all sites in a DataFrame of clusters: the rules of `undust.learn`, in its order."""
-    from undust.spark.large_sites import learn_large
+    from undust.spark.large_sites import confirm_sites, draw_parts
 
     learning_method(learning.method, learning.options)  # says at once what is wrong with them
     weights = tuple(name for name in ("importance", "inlinks") if name in clusters.columns)
@@ -55,15 +62,22 @@ def learn(session: Any, clusters: Any, learning: Learning) -> RuleSet:
         with described(session, "sites, counted"):
             sizes = _sizes(sited, min(learning.partition_rows // 4, learning.most))
         large = [site for site, size in sizes.items() if site is not None and size > learning.most]
-        usual = sited
-        rows = []
+        whole = sited
         if large:
-            rows += learn_large(session, sited.where(sited["site"].isin(large)), schema, learning)
-            usual = sited.where(~sited["site"].isin(large))
-        spread = evenly(session, usual, {site: size for site, size in sizes.items() if site not in large}, learning)
+            is_large = sited["site"].isin(large)
+            once, parts = draw_parts(session, sited.where(is_large), schema, learning.most)
+            whole = sited.where(~is_large).union(parts)
+            sizes |= dict.fromkeys(large, learning.most)
+        spread = evenly(session, whole, sizes, learning)
         step = partial(learn_sites, schema=schema, learning=learning)
         with described(session, "rules of sites, learned"):
-            rows += [(row["site"], row["place"], bytes(row["rule"])) for row in mapped(spread, step, RULES).collect()]
+            found = mapped(spread, step, RULES).collect()
+        rows = [(row["site"], row["place"], bytes(row["rule"])) for row in found]
+        if large:
+            given = [row for row in rows if row[0] in large]
+            rows = [row for row in rows if row[0] not in large]
+            rows += confirm_sites(session, once, given, learning.options.max_fpr)
+            once.unpersist()
     finally:
         sited.unpersist()
     return as_rules(rows)
@@ -107,9 +121,12 @@ def evenly(session: Any, sited: Any, sizes: dict[str | None, int], learning: Lea
     from pyspark.sql import functions as sql
 
     named = {site: size for site, size in sizes.items() if site is not None}
-    bins = packed(named, 0, learning.partition_rows)
+    at_once = cores(session)
+    # Some tasks for each core, so that one that takes longer holds up nobody, but none that is hardly worth a start.
+    rows = min(learning.partition_rows, max(LEAST_ROWS, sum(sizes.values()) // (4 * at_once)))
+    bins = packed(named, 0, rows)
     first = max(bins.values(), default=-1) + 1
-    small = partitions_for(sizes.get(None, 0), 1 if first else cores(session), learning.partition_rows)
+    small = partitions_for(sizes.get(None, 0), 1 if first else at_once, rows)
     table = session.createDataFrame([*bins.items()], "site string, bin int")
     spread = sql.pmod(sql.xxhash64("site"), sql.lit(small)) + first
     told = sited.join(sql.broadcast(table), "site", "left")
