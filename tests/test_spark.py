@@ -124,13 +124,13 @@ def test_rules_and_report_are_those_of_the_embedded_engine(
     from undust.spark.sites import Learning, learn
     from undust.spark.tables import read_clusters
 
-    table = shared(request.getfixturevalue("shared_data")) if source == "shared" else Web(sites=8, urls=8000).table()
+    table = shared(request.getfixturevalue("shared_data")) if source == "shared" else Web(sites=4, urls=1200).table()
     table = table.select(["url", "cluster"])
     method = "both" if source == "shared" else "pairwise"
     corpus.write_table(table, tmp_path / file)
     frame = read_clusters(spark, str(tmp_path / file))
     expected = pipeline.learn(table, method=method)
-    rules = learn(spark, frame, Learning(method, Options(), partition_rows=3000))
+    rules = learn(spark, frame, Learning(method, Options(), partition_rows=400))
     assert len(rules)
     assert dumps(rules) == dumps(expected)
     # Rules one by one are counted by the embedded engine only.
@@ -271,6 +271,9 @@ def test_the_verbs_say_and_write_the_same_on_spark(
     assert told["spark", "report"] == told["embedded", "report"]
     assert (tmp_path / "s.json").read_bytes() == (tmp_path / "e.json").read_bytes()
     assert pq.read_table("s.parquet").equals(pq.read_table("e.parquet"))
+    (tmp_path / "none.tsv").write_text("url\tcluster\n")
+    assert main(["learn", "none.tsv", "-o", "none.json", "--engine", "spark"]) == 1
+    assert "none.tsv: no rows with url and cluster" in capfd.readouterr().err
     assert main(["normalize", "-r", "s.json", "urls.txt", "-o", "n.parquet", "--engine", "spark"]) == 0
     assert pq.read_table("n.parquet").to_pylist()[0]["normalized"] == "http://a.test/x"
 

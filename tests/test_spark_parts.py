@@ -137,6 +137,7 @@ def test_a_folder_of_parts_is_read_as_its_parts(tmp_path: Path) -> None:
         (["cluster", "p.parquet", "-o", "c.tsv", "--engine", "spark"], 2, ".parquet"),
         (["cluster", "p.parquet", "-o", "c.parquet", "--method", "topical", "--engine", "spark"], 2, "topical"),
         (["normalize", "--engine", "spark", "u.txt"], 2, "-r RULES"),
+        (["learn", "c.tsv", "-o", "no/r.json", "--engine", "spark"], 1, "no such folder"),
     ],
 )
 def test_what_is_missing_or_does_not_go_together_is_said_in_one_line(

@@ -129,7 +129,8 @@ def command(
         from undust.cli import on_spark as spark
         from undust.learn.methods import Options
 
-        rules = spark.learn(master, clusters, method, Options(max_fpr, selection, min_coverage), scope == "host")
+        options = Options(max_fpr, selection, min_coverage)
+        rules = spark.learn(master, clusters, output or into or "", method, options, scope == "host")
     else:
         table = corpus.read_clusters(clusters)
         if not table.num_rows:
@@ -137,9 +138,9 @@ def command(
         for line in _oddities(table):
             say(line, quiet=quiet)
         learned, kept = (table, None) if holdout is None else pipeline.split_clusters(table, 1 - holdout, seed)
-        options: dict[str, Any] = {"method": method, "max_fpr": max_fpr, "site": scope, "selection": selection}
+        asked: dict[str, Any] = {"method": method, "max_fpr": max_fpr, "site": scope, "selection": selection}
         with working("learning rules", quiet=quiet) as moved:
-            rules = pipeline.learn(learned, **options, min_coverage=min_coverage, moved=moved)
+            rules = pipeline.learn(learned, **asked, min_coverage=min_coverage, moved=moved)
         if show_tree:
             for tree in pipeline.draw_trees(learned, site=scope):
                 click.echo(tree, err=as_json)

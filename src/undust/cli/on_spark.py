@@ -51,7 +51,7 @@ def cluster(
     require_parquet(output)
     clusters.require_method(options["method"])
     tally = Tally()
-    with session(master) as opened, tempfile.TemporaryDirectory(dir=staging(output)) as folder:
+    with session(master) as opened, tempfile.TemporaryDirectory(prefix="undust-", dir=staging(output)) as folder:
         files = list_files(inputs)
         ready = [file for file in files if pages.is_ready(file)]
         raw = [file for file in files if file not in ready]
@@ -67,12 +67,18 @@ def cluster(
         return tally, clusters.count_clusters(frame)
 
 
-def learn(master: str | None, path: str, method: str, options: "Options", hosts: bool) -> "RuleSet":
-    """Learn rules from a table of clusters."""
+def learn(master: str | None, path: str, output: str, method: str, options: "Options", hosts: bool) -> "RuleSet":
+    """Learn rules from a table of clusters. Whether there is a folder for them is asked before hours of work."""
+    from undust.errors import InputError
     from undust.spark import sites, tables
+    from undust.spark.files import staging
 
+    staging(output)
     with session(master) as opened:
-        return sites.learn(opened, tables.read_clusters(opened, path), sites.Learning(method, options, hosts))
+        clusters = tables.read_clusters(opened, path)
+        if clusters.isEmpty():
+            raise InputError(f"{path}: no rows with url and cluster; give a table of clusters")
+        return sites.learn(opened, clusters, sites.Learning(method, options, hosts))
 
 
 def evaluate(master: str | None, rules: "RuleSet", path: str) -> "Report":
