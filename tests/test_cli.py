@@ -20,6 +20,8 @@ from undust import __version__, cli, pipeline
 from undust.cli.normalize import _blocks
 from undust.detect.fingerprints_parameters import SignatureParameters
 from undust.errors import UrlError
+from undust.rules.line_reader import read_line
+from undust.rules.ruleset import RuleSet
 from undust.tables import CLUSTERS, FINGERPRINTS
 from undust.urls.lines import normalize_lines
 from undust.urls.normalize import normalize
@@ -60,11 +62,15 @@ def test_each_verb_has_help_with_an_example(run: Run, verb: str) -> None:
     assert "--quiet" in out
 
 
-def test_help_loads_none_of_the_heavy_libraries() -> None:
+def test_help_and_rules_for_one_url_load_none_of_the_heavy_libraries(tmp_path: Path) -> None:
+    rules = RuleSet([read_line("a.test  //a.test/…?sid={?}  →  //a.test/…")])
+    rules.save(str(tmp_path / "rules.json"))
     probe = "import sys; from undust.cli import main; main(['--help']); main(['cluster', '--help']);" \
+        "main(['normalize', '-r', sys.argv[1], 'http://a.test/x?sid=1']);" \
         "print([m for m in ('numpy', 'pyarrow', 'numba', 'fastwarc', 'rich') if m in sys.modules])"  # fmt: skip
-    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, check=True, timeout=60)
-    assert done.stdout.decode().splitlines()[-1] == "[]"
+    command = [sys.executable, "-c", probe, str(tmp_path / "rules.json")]
+    done = subprocess.run(command, capture_output=True, check=True, timeout=60)
+    assert done.stdout.decode().splitlines()[-2:] == ["http://a.test/x", "[]"]
 
 
 @pytest.mark.parametrize(
