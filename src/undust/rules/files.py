@@ -13,6 +13,7 @@ import xxhash
 from undust.errors import InputError, UndustError
 from undust.rules.line import write_line
 from undust.rules.rule import Rule, Statistics
+from undust.rules.spelling import site_fault, unescaped
 from undust.rules.values import (
     ABSENT,
     DROP,
@@ -36,8 +37,6 @@ ID_SIZE = 10
 """Letters of a short name, of 5 bits each: among a million rules, two share one with a chance of 1 to 2,000."""
 _OPERATIONS = ("keep", "copy", "ignore", "drop", "compose")
 _HOLE = re.compile(r"\{([a-z]*+)\}")
-_TEXT = re.compile(r"[!-z|~]*+")
-_OTHER = re.compile(r"[^A-Za-z0-9!$%&'()*+,\-./:;=?@_~]")  # what URLs in standard form escape, wherever it stands
 
 
 class BadRuleError(Exception):
@@ -164,16 +163,18 @@ def rule_from_json(item: Any) -> Rule:
     }
     operations: dict[Key, Operation] = {}
     for entry in _list(item.get("operations", []), "operations"):
-        key = _key(_text(_object(entry, "an operation").get("key"), "key"))
+        key = _key(_string(_object(entry, "an operation").get("key"), "key"))
         if key in operations:
             raise BadRuleError(f"two operations on {key}")
         operations[key] = _operation_from_json(entry, context)
     sort_query = item.get("sort_query", False)
     if not isinstance(sort_query, bool):
         raise BadRuleError("sort_query must be true or false")
-    site = _text(item.get("site"), "site")
+    site = _string(item.get("site"), "site")
     if not site:
         raise BadRuleError("no site")
+    if (fault := site_fault(site)) is not None:
+        raise BadRuleError(f"site is {site[:80]!r}: {fault}")
     return Rule(site, context, operations, sort_query, _statistics(item.get("statistics", {})))
 
 
@@ -217,7 +218,7 @@ def _piece_from_json(entry: dict[str, Any], context: Mapping[Key, Match]) -> Pie
             through, slot, source = (
                 entry.get("through", ""),
                 entry.get("slot", 0),
-                _key(_text(entry.get("from"), "from")),
+                _key(_string(entry.get("from"), "from")),
             )
             if through not in THROUGH:
                 raise BadRuleError(f"unknown conversion {through!r}; one of {', '.join(filter(None, THROUGH))}")
@@ -270,13 +271,6 @@ def _string(value: Any, what: str) -> str:
     return value
 
 
-def _text(value: Any, what: str) -> str:
-    text = _string(value, what)
-    if not _TEXT.fullmatch(text):
-        raise BadRuleError(f"{what} is {text[:40]!r}: spaces, braces and letters beyond ASCII are escaped in URLs")
-    return text
-
-
 def _literal(value: Any, what: str) -> str:
     text = _string(value, what)
     if (letter := unescaped(text)) is not None:
@@ -284,13 +278,3 @@ def _literal(value: Any, what: str) -> str:
             f"{what} is {text[:40]!r}: {letter!r} is escaped in URLs; write {quote(letter, errors='replace')}"
         )
     return text
-
-
-def unescaped(text: str) -> str | None:
-    """Give the first letter that no part of a URL in standard form has as it is, or nothing.
-
-    >>> unescaped("a[]"), unescaped("a%5B%5D")
-    ('[', None)
-    """
-    found = _OTHER.search(text)
-    return found[0] if found else None

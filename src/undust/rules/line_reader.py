@@ -6,9 +6,9 @@ from itertools import count
 from urllib.parse import quote
 
 from undust.errors import UsageError
-from undust.rules.files import unescaped
 from undust.rules.line import FREE, GONE, REST, has_labels
 from undust.rules.rule import Rule
+from undust.rules.spelling import site_fault, unescaped
 from undust.rules.values import (
     ABSENT,
     DROP,
@@ -45,6 +45,8 @@ def read_line(line: str) -> Rule:
     if not found:
         raise UsageError(f"{line[:80]!r}: not a rule; write SITE  PATTERN  →  PATTERN")
     site, left, right, in_order = found.groups()
+    if (fault := site_fault(site)) is not None:
+        raise UsageError(f"{site[:80]!r}: {fault}")
     holes: dict[str, tuple[Key, int]] = {}
     context: dict[Key, Match] = {}
     given = _read_side(left, site)

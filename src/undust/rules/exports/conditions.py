@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from undust.rules.files import unescaped
 from undust.rules.rule import Rule
+from undust.rules.spelling import unescaped
 from undust.rules.values import Absent, Drop, Ignore, Match, Pattern, Slot
 from undust.urls.keys import Key
 from undust.urls.site import bundled, site_of
