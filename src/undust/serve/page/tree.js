@@ -77,8 +77,8 @@ class Tree {
       "aria-expanded": children ? String(this.open.has(node.id)) : null, vars: { "--level": level }, onclick: (event) => this.click(event, node), title: node.pattern,
     },
     h("span", { class: "name" }, h("span", { class: `turn${children ? "" : " leaf"}`, "aria-hidden": "true" }, "›"), h("span", { class: "asks" }, node.asks), h("span", { class: "hint mono", "aria-hidden": "true" }, node.id ? hint(node) : "")),
-    h("span", { class: "share" }, meter(node.duplicate_rate), h("span", {}, pct(node.duplicate_rate, 0)), h("span", { class: "hidden" }, " duplicates, ")),
-    h("span", { class: "num many soft" }, num(node.urls)), h("span", { class: "hidden" }, " URLs"));
+    h("span", { class: "share" }, meter(node.duplicate_rate), h("span", {}, pct(node.duplicate_rate, 0), h("span", { class: "hidden" }, " duplicates, "))),
+    h("span", { class: "num many soft" }, num(node.urls), h("span", { class: "hidden" }, " URLs")));
   }
 
   click(event, node) {
