@@ -39,6 +39,11 @@ class Statistics:
         return self.false_positives / pairs if pairs else 0.0
 
     @property
+    def saves(self) -> int:
+        """Fetches that it saves: URLs fewer, but for those that only other rules bring to its keys."""
+        return min(self.merged, self.coverage)
+
+    @property
     def precision(self) -> float:
         """Share of its URLs that it does not confuse with another page: (coverage - f) / coverage."""
         wrong = min(self.false_positives, self.coverage)

@@ -109,7 +109,7 @@ def _rules(rules: RuleSet) -> list[str]:
     for rule in rules:
         by_site.setdefault(rule.site, []).append(rule)
     lines = [f"Rules: {len(rules):,}, learned from all pages; the first that fits a URL decides"]
-    order = sorted(by_site, key=lambda site: (-sum(rule.statistics.merged for rule in by_site[site]), site))
+    order = sorted(by_site, key=lambda site: (-sum(rule.statistics.saves for rule in by_site[site]), site))
     for site in order[:SHOWN_SITES]:
         lines += ["", f"  {site}", *(line for rule in by_site[site][:SHOWN_RULES] for line in _rule(rule))]
         if len(by_site[site]) > SHOWN_RULES:
@@ -124,7 +124,7 @@ def _rule(rule: Rule) -> Iterator[str]:
     yield f"    {in_words(rule)}"
     yield f"      {str(rule).removeprefix(rule.site).strip()}"
     yield (
-        f"      {known.coverage:,} URLs, {known.merged:,} fetches saved; {known.clusters:,} pages show it,"
+        f"      {known.coverage:,} URLs, {known.saves:,} fetches saved; {known.clusters:,} pages show it,"
         f" {known.fpr:.2%} false pairs"
     )
     yield from (f"      {one} = {other}" for one, other in known.examples[:SHOWN_EXAMPLES])

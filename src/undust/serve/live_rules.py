@@ -119,11 +119,6 @@ def _stamp(path: Path) -> Stamp:
     return found.st_size, found.st_mtime_ns, found.st_ino
 
 
-def saves(rule: Rule) -> int:
-    """Give the fetches that a rule saves: URLs fewer on its keys, but for those that other rules bring there."""
-    return min(rule.statistics.merged, rule.statistics.coverage)
-
-
 def about_rule(loaded: Loaded, name: str) -> dict[str, Any]:
     """Give what is known of a rule, in short."""
     from undust.run.words import in_words
@@ -141,7 +136,7 @@ def about_rule(loaded: Loaded, name: str) -> dict[str, Any]:
         "place": None if gone is not None else loaded.by_id[name][0],
         "coverage": known.coverage,
         "merged": known.merged,
-        "saves": saves(rule),
+        "saves": known.saves,
         "clusters": known.clusters,
         "fpr": known.fpr,
         "precision": known.precision,

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from undust.serve.live_rules import saves
 from undust.serve.state import State
 
 _TOP = 8
@@ -24,7 +23,7 @@ def overview(state: State) -> dict[str, Any]:
         "rules": len(now.rules),
         "accepted": len(states),
         "withdrawn": len(now.withdrawn),
-        "merged": sum(saves(rule) for _, rule in now.by_id.values()),
+        "merged": sum(rule.statistics.saves for _, rule in now.by_id.values()),
         "methods": (state.steps.get("clusters") or {}).get("methods") or {},
         "read": _read(state.steps),
         "evaluation": _evaluation(state.evaluation),

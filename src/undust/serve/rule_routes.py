@@ -17,12 +17,12 @@ from undust.serve import schemas as s
 from undust.serve.answers import refuse, success
 from undust.serve.browse import Limit, Start, Text, listed
 from undust.serve.limits import MAX_TEXT, ROWS
-from undust.serve.live_rules import Loaded, about_rule, saves
+from undust.serve.live_rules import Loaded, about_rule
 from undust.serve.state import State
 from undust.serve.threads import in_thread
 
 _NUMBERS: dict[str, Callable[[Rule], float]] = {
-    "merged": saves,
+    "merged": lambda rule: rule.statistics.saves,
     "coverage": lambda rule: rule.statistics.coverage,
     "fpr": lambda rule: rule.statistics.fpr,
 }
