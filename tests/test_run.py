@@ -135,9 +135,7 @@ def test_a_lost_or_changed_output_is_made_again(tmp_path: Path, clusters: Path) 
     assert json.loads((folder / "evaluation.json").read_text()) == found.told.evaluation
 
 
-@pytest.mark.parametrize(
-    "text", ["", "{", "[]", '{"version": 99, "steps": {}}', '{"version": 1, "steps": {"rules": 3}}']
-)
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"version": 1, "steps": {"rules": 3}}'])
 def test_a_state_that_is_not_readable_is_no_state(tmp_path: Path, clusters: Path, text: str) -> None:
     folder = tmp_path / "found"
     undust.run(clusters, output=folder)
