@@ -9,6 +9,10 @@ from tests.cases import load
 from tests.corpus_files import ROWS, cdx, cdxj, delimited, gzipped, http, jsonl, page_record, parquet, wacz, warc, zstd
 from tests.data import make_faulty
 from tests.fuzz.targets import CORPUS
+from undust.rules.binary import dump_binary
+from undust.rules.files import dumps
+from undust.rules.line_reader import read_line
+from undust.rules.ruleset import RuleSet
 
 FORMATS = {".warc": "warc", ".wacz": "wacz", ".cdx": "cdx", ".jsonl": "jsonl", ".csv": "delimited", ".tsv": "delimited"}
 FORMATS |= {".parquet": "parquet"}
@@ -71,11 +75,50 @@ def seeds() -> dict[str, dict[str, bytes]]:
             "plain.parquet": parquet(few, use_dictionary=False, compression="none"),
         },
     }
+    found |= pages_rules_and_questions()
     for name, data in make_faulty.files().items():
         for ending, target in FORMATS.items():
             if ending in name and len(data) < 6000:
                 found[target][name] = data
     return found
+
+
+def pages_rules_and_questions() -> dict[str, dict[str, bytes]]:
+    """Seeds of what is no file of pages."""
+    rule = read_line("h.com  //….h.com/…?sid={?}  →  //….h.com/…")
+    moved = read_line("h.com  //….h.com/…/{a}/index.html  →  //….h.com/…/{a}/")
+    sets = [RuleSet([]), RuleSet([rule]), RuleSet([rule, moved])]
+    return {
+        "html": {
+            "page": b"text/html; charset=utf-8\n<title>a</title><p>hello <a href=b>world</a><!-- c --><script>d",
+            "odd": b"text/html\n<meta charset=shift_jis><table><td>x<svg><![CDATA[y]]></svg>&nGt;&#x80;<plaintext>",
+            "text": b"text/plain; charset=utf-16\n\xff\xfea\0b\0",
+        },
+        "rules": {
+            **{f"{len(each)}.json": dumps(each).encode() for each in sets},
+            **{f"{len(each)}.bin": dump_binary(each, {}) for each in sets},
+        },
+        "lists": {
+            "0-dud": b'\x00[{"args": ["sid"], "urlPattern": {"include": ["h.com"]}, "processor": "queryRemoval"}]',
+            "1-clearurls": b'\x01{"providers": {"h": {"urlPattern": "^https?://h\\\\.com", "rules": ["sid"]}}}',
+            "2-adguard": b"\x02||h.com^$removeparam=sid\n$removeparam=/^utm_/\n",
+            "3-brave": b'\x03[{"include": ["*://h.com/*"], "exclude": [], "params": ["sid"]}]',
+            "4-clean-param": b"\x04User-agent: *\nClean-param: sid&ref /forum\n",
+            "5-nutch": b"\x05<regex-normalize><regex><pattern>(?i)[?&amp;]sid=[^&amp;]*</pattern>"
+            b"<substitution></substitution></regex></regex-normalize>",
+        },
+        "http": {
+            "normalize": b'POST /normalize\n{"url": "http://h.com/p1?sid=1"}',
+            "many": b'POST /key\n{"urls": ["http://h.com/p1?sid=1", "x"]}',
+            "same": b'POST /same\n{"pairs": [["http://h.com/p1", "http://h.com/p1?sid=1"]]}',
+            "explain": b'POST /explain\n{"url": "http://h.com/p1?sid=1"}',
+            "rules": b"GET /rules?site=h.com&sort=merged\n",
+            "clusters": b"GET /clusters?limit=2\n",
+            "search": b"GET /search?q=sid\n",
+            "health": b"GET /health\n",
+            "page": b"GET /..%2f..%2fetc/passwd\n",
+        },
+    }
 
 
 def main() -> None:

@@ -2,6 +2,7 @@
 
 import atexit
 import io
+import json
 import shutil
 import sys
 import tempfile
@@ -11,10 +12,17 @@ from typing import TypeVar
 
 import pyarrow as pa
 
+from tests.fuzz import service
 from undust import corpus
 from undust.corpus import Tally
 from undust.corpus.bodies import BodyDamaged, BodyTooLarge, decode_body, parse_response
-from undust.errors import UndustError, UrlError
+from undust.detect.text import CONTENTS, MAX_TEXT_BYTES, extract
+from undust.errors import InputError, UndustError, UrlError
+from undust.rules.binary import is_binary
+from undust.rules.files import dumps, loads
+from undust.rules.imports.formats import FORMATS, import_text
+from undust.rules.reading import read_rules
+from undust.rules.ruleset import RuleSet
 from undust.tables import PAGES
 from undust.urls import EXTENDED, join, keys, normalize, site, split
 from undust.urls.batch import decode_urls, normalize_many, split_many
@@ -102,6 +110,56 @@ def parquet(data: bytes) -> None:
     _read_clusters(data)
 
 
+def html(data: bytes) -> None:
+    """A page: its text, title and links, whole or without what is around its content; the first line is its type."""
+    kind, _, body = data.partition(b"\n")
+    page = {
+        "url": pa.array(["http://h.test/a/b"]),
+        "html": pa.array([body], pa.binary()),
+        "content_type": pa.array([kind.decode("latin-1")]),
+    }
+    for content in CONTENTS:
+        found = extract(pa.record_batch(page), content=content, links=True)
+        found.validate(full=True)
+        assert len((found["text"][0].as_py() or "").encode()) <= MAX_TEXT_BYTES
+
+
+def rules(data: bytes) -> None:
+    """A rule file in either form: refused, or used; one that people can write is at rest, too, and comes back."""
+    _or_refused(lambda: _use_rules(data))
+
+
+def _use_rules(data: bytes) -> None:
+    found = read_rules(data, "rules")
+    urls = ("http://h.com/p1?sid=1&id=2", "http://www.h.com/a/b/index.html", "http://h.com/x;sid=1")
+    normal = [found.normalize(url) for url in urls]
+    assert found.normalize_many(list(urls)).to_pylist() == normal
+    if is_binary(data[:8]):
+        return  # a few changed bytes may say something that nobody could write
+    assert list(RuleSet(loads(dumps(found)))) == list(found)
+    assert [found.normalize(url) for url in normal] == normal
+    assert [found.key(url) for url in normal] == [found.key(url) for url in urls]
+
+
+def lists(data: bytes) -> None:
+    """A list of another program; the first byte chooses which."""
+    names = list(FORMATS)
+    text = data[1:].decode("utf-8", "replace")
+    made = _or_refused(lambda: import_text(text, names[(data or b"0")[0] % len(names)], urls=["http://h.com/?sid=1"]))
+    if made is not None:
+        RuleSet(made.rules).normalize("http://h.com/p1?sid=1&id=2")
+
+
+def http(data: bytes) -> None:
+    """A question to the service, on one line its method and path, then its body: an answer of the one shape."""
+    line, _, body = data.partition(b"\n")
+    method, _, path = line.partition(b" ")
+    status, kind, answer = service.ask(method.decode("latin-1"), path, body)
+    assert status < 500, (status, answer)
+    if kind.startswith("application/json"):
+        json.loads(answer)
+
+
 TARGETS: dict[str, Callable[[bytes], None]] = {
     "url": url,
     "body": body,
@@ -112,7 +170,18 @@ TARGETS: dict[str, Callable[[bytes], None]] = {
     "jsonl": jsonl,
     "delimited": delimited,
     "parquet": parquet,
+    "html": html,
+    "rules": rules,
+    "lists": lists,
+    "http": http,
 }
+
+
+def _or_refused(function: Callable[[], T]) -> T | None:
+    try:
+        return function()
+    except InputError:
+        return None
 
 
 def _or_none(function: Callable[[str], T], text: str) -> T | None:

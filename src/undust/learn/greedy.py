@@ -29,6 +29,10 @@ LEAST_NOISE = 0.03
 MOST_NOISE = 0.2
 """… and a larger one for something else than wrong labels."""
 
+WALL_SHARE = 0.5
+"""Of a site one cluster of which has more URLs than that, nothing is taken for a wrong label: the cluster may be a wall
+that most URLs ran into, such as a consent page, and what differs from it the pages behind."""
+
 SCOPE_DOUBT = 5
 """Pairs of keys that agree, for each condition, which halve the doubt whether a scope holds by chance."""
 UNSEEN = 0.25
@@ -88,7 +92,8 @@ class Greedy:
         scoped: list[Candidate] = []
         if search.noise is None:
             scoped = [each for candidate in plain for each in search.scoped(candidate, closed)]
-            search.noise = _noise(plain + scoped, len(search.state.site))
+            walled = np.bincount(search.state.clusters).max(initial=0) > WALL_SHARE * len(search.state.site)
+            search.noise = 0.0 if walled else _noise(plain + scoped, len(search.state.site))
             search.prior = _record(plain, 0.0)
         best: Accepted | None = None
         for candidate in plain + scoped:
