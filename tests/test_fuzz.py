@@ -10,7 +10,7 @@ import pytest
 from tests.fuzz.seeds import seeds
 from tests.fuzz.targets import CORPUS, TARGETS
 
-MUTATIONS = {"url": 4000, "body": 4000}
+MUTATIONS = {"url": 4000, "body": 4000, "html": 300, "http": 300}
 """How many for each target; files cost more."""
 
 TOKENS = [
