@@ -24,7 +24,7 @@ from undust.errors import InputError, UsageError
 
 pytest.importorskip("scrapy")
 
-KILLS = int(os.environ.get("UNDUST_KILLS", "3"))
+KILLS = int(os.environ.get("UNDUST_KILLS", "8"))
 FAST: dict[str, Any] = {"throttle": False, "allow_private": True, "per_host": 8}
 FLAGS = ["--allow-private", "--no-throttle", "--per-host", "8"]
 
@@ -88,28 +88,47 @@ def test_what_was_crawled_can_be_clustered_and_learned_from(undisturbed: Path) -
     assert len(set(clusters["cluster"].to_pylist())) == 41
 
 
+@contextlib.contextmanager
+def forks() -> Iterator["subprocess.Popen[str]"]:
+    command = [sys.executable, "-m", "tests.crawl_forks"]
+    with subprocess.Popen(
+        command, cwd=Path(__file__).parents[1], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as helper:
+        yield helper
+
+
+def begin(helper: "subprocess.Popen[str]", urls: list[str], folder: Path, *, resume: bool) -> int:
+    """Begin a crawl; give the number of its process."""
+    asked = {"urls": urls, "folder": str(folder), "options": FAST, "resume": resume}
+    print(json.dumps(asked), file=helper.stdin, flush=True)
+    assert helper.stdout is not None
+    return int(helper.stdout.readline())
+
+
+def is_running(process: int) -> bool:
+    """Tell whether a process has not ended yet, though nobody has asked how it did."""
+    return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+
+
 def test_a_crawl_that_is_killed_again_and_again_ends_with_the_same_pages(
     articles: Site, undisturbed: Path, tmp_path: Path
 ) -> None:
     folder, chance = tmp_path / "killed", random.Random(KILLS)
     seen = articles.requests.copy()
     killed = 0
-    for _ in range(KILLS):
-        begun = (
-            [f"{articles.url}/", "-o", str(folder)]
-            if not (folder / "state.sqlite").exists()
-            else ["--resume", str(folder)]
-        )
-        before = articles.requests.total()
-        target = before + 1 + chance.randrange(max(2, 2 * 121 // KILLS))
-        articles.hold_at(target + 30)  # so that a slow test finds it at work, and not at the end
-        process = subprocess.Popen(command(*begun, "--quiet", *FLAGS))
-        while process.poll() is None and not articles.wait_for(target, 0.2):
-            pass
-        killed += process.poll() is None
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        articles.hold_at(float("inf"))
+    with forks() as helper:
+        for _ in range(KILLS):
+            going = (folder / STATE).exists()
+            before = articles.requests.total()
+            target = before + 1 + chance.randrange(max(2, 2 * 121 // KILLS))
+            articles.hold_at(target + 30)  # so that a slow test finds it at work, and not at the end
+            child = begin(helper, [] if going else [f"{articles.url}/"], folder, resume=going)
+            while is_running(child) and not articles.wait_for(target, 0.05):
+                pass
+            killed += is_running(child)
+            os.kill(child, signal.SIGKILL)
+            print("", file=helper.stdin, flush=True)
+            articles.hold_at(float("inf"))
     assert killed
     found = undust.crawl(output=folder, resume=True, **FAST)
     assert pages(folder) == pages(undisturbed)
