@@ -11,43 +11,15 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from undust.learn.edits import Edit
 from undust.learn.maps import Change
-from undust.learn.moves import Move
-from undust.learn.scopes import Condition, Test
-from undust.learn.state import IGNORED
+from undust.learn.scopes import Test
+from undust.learn.steps import AnyStep, ExchangeStep, MoveStep
 from undust.rules.rule import Rule
 from undust.rules.values import ABSENT, ANY, DROP, Copy, Ignore, Match, Operation, Pattern, Slot
 from undust.urls.keys import Key
 
 MAX_RULES = 200
 """Rules of a site. A learner that needs more has not understood the site; the least valuable edits are left out."""
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """An accepted edit, spelled out: texts for codes, and what most URLs had where a value is ignored."""
-
-    key: Key
-    value: str | None
-    """The value that it changes; None for any."""
-    to: str | None
-    """What the value becomes; None for ⊥."""
-    ignored: bool
-    usual: str | None
-    conditions: tuple[Condition, ...]
-    change: Change | None = None
-    """What becomes of each value, instead of `to`."""
-
-
-@dataclass(frozen=True, slots=True)
-class MoveStep:
-    """An accepted move, spelled out: each key gets a text, the value of another key, or ⊥."""
-
-    targets: tuple[tuple[Key, str | Key | None], ...]
-    conditions: tuple[Condition, ...]
-    deepest: Key
-    """The first segment that URLs of the template do not have."""
 
 
 _Question = tuple[Key, Test, str | Change]
@@ -106,7 +78,7 @@ Ask = Callable[[Key, Test, str | Change], Rows]
 """Which of the training URLs answer a question with yes."""
 
 
-def compile_rules(site: str, steps: Sequence[Step | MoveStep], ask: Ask, *, sort_query: bool = False) -> list[Rule]:
+def compile_rules(site: str, steps: Sequence[AnyStep], ask: Ask, *, sort_query: bool = False) -> list[Rule]:
     """Put steps, which are taken one after the other, together into rules of which one at most is needed for a URL.
 
     Combinations of conditions that no training URL shows get no rule of their own.
@@ -124,7 +96,7 @@ def compile_rules(site: str, steps: Sequence[Step | MoveStep], ask: Ask, *, sort
 
 
 def _cells(
-    site: str, steps: Sequence[Step | MoveStep], ask: Ask, facts: _Facts, rows: Rows | None, sort_query: bool
+    site: str, steps: Sequence[AnyStep], ask: Ask, facts: _Facts, rows: Rows | None, sort_query: bool
 ) -> Iterator[Rule]:
     outcome = _simulate(steps, facts)
     if isinstance(outcome, _Outcome):
@@ -149,7 +121,7 @@ class _Outcome:
     """What the operations rely on, whatever the URLs before looked like."""
 
 
-def _simulate(steps: Sequence[Step | MoveStep], facts: _Facts) -> _Outcome | _Question:
+def _simulate(steps: Sequence[AnyStep], facts: _Facts) -> _Outcome | _Question:
     """Take the steps for a URL of which only facts are known: its operations, or the question that is to be asked."""
     made: dict[Key, Operation] = {}
     pinned: dict[Key, Match] = {}
@@ -168,17 +140,18 @@ def _simulate(steps: Sequence[Step | MoveStep], facts: _Facts) -> _Outcome | _Qu
                 made |= _moved(step, made)
                 pinned[step.deepest] = ABSENT
             continue
+        if isinstance(step, ExchangeStep):
+            unknown = _exchanged(step, made, facts) if holds else None
+            if unknown is not None:
+                return unknown
+            continue
         key = _original(step.key, gone_start, gone_end)
         if not holds or isinstance(made.get(key), type(DROP)) or (pinned and key.part == "path"):
             continue
         if step.value is not None:
-            now = made.get(key)
-            if now is not None:
-                holds = now == ((step.value,) if step.value else ())
-            else:
-                holds = facts.ask(key, "is", step.value)
-                if holds is None:
-                    return key, "is", step.value
+            holds = _has(key, step.value, made, facts)
+            if holds is None:
+                return key, "is", step.value
             if not holds:
                 continue
         if step.change:
@@ -190,6 +163,12 @@ def _simulate(steps: Sequence[Step | MoveStep], facts: _Facts) -> _Outcome | _Qu
             if changed:
                 made[key] = step.change.operation(key, step.usual)
         elif step.ignored:
+            if key.part == "path":  # which no shorter path has
+                there = facts.ask(key, "present")
+                if there is None:
+                    return key, "present", ""
+                if not there:
+                    continue
             made[key] = (Ignore(step.usual),)
         elif step.to is None:
             made[key] = DROP
@@ -197,20 +176,37 @@ def _simulate(steps: Sequence[Step | MoveStep], facts: _Facts) -> _Outcome | _Qu
                 assert isinstance(key.name, int)  # noqa: S101 - segments are counted
                 (gone_start if key.name >= 0 else gone_end).append(key.name)
         else:
-            made[key] = (step.to,) if step.to else ()
+            made[key] = _literal(step.to)
     return _Outcome(made, pinned)
+
+
+def _has(key: Key, value: str, made: dict[Key, Operation], facts: _Facts) -> bool | None:
+    """Tell whether a key has a value after the steps before; None if that depends on what is not known."""
+    now = made.get(key)
+    return facts.ask(key, "is", value) if now is None else now == _literal(value)
+
+
+def _literal(value: str | None) -> Operation:
+    return DROP if value is None else (value,) if value else ()
+
+
+def _exchanged(step: ExchangeStep, made: dict[Key, Operation], facts: _Facts) -> _Question | None:
+    """Carry out an exchange if all of its values are there; give the question that is to be asked first, if any."""
+    for key, value, _ in step.parts:
+        there = _has(key, value, made, facts)
+        if there is None:
+            return key, "is", value
+        if not there:
+            return None
+    made |= {key: _literal(to) for key, _, to in step.parts}
+    return None
 
 
 def _moved(step: MoveStep, made: dict[Key, Operation]) -> dict[Key, Operation]:
     """Give the operations of a move; what earlier steps made of a value moves with it."""
     found: dict[Key, Operation] = {}
     for key, to in step.targets:
-        if to is None:
-            found[key] = DROP
-        elif isinstance(to, Key):
-            found[key] = made.get(to, (Copy(to),))
-        else:
-            found[key] = (to,) if to else ()
+        found[key] = made.get(to, (Copy(to),)) if isinstance(to, Key) else _literal(to)
     return found
 
 
@@ -255,17 +251,3 @@ def _may_meet(a: Rule, b: Rule) -> bool:
             if second is not None and one.fit(second) is None:
                 return False
     return True
-
-
-def spell(edit: Edit, conditions: tuple[Condition, ...], values: "Sequence[str | None]", usual: str | None) -> Step:
-    """Spell an edit out; `values` has the text of each code, the first of which is ⊥."""
-    value = None if edit.value is None else values[edit.value]
-    ignored = edit.to == IGNORED
-    to = None if ignored else values[edit.to]
-    return Step(edit.key, value, to, ignored, usual, conditions, edit.change)
-
-
-def spell_move(move: Move, conditions: tuple[Condition, ...], values: "Sequence[str | None]") -> MoveStep:
-    """Spell a move out."""
-    targets = tuple((key, to if isinstance(to, Key) else values[to]) for key, to in move.targets)
-    return MoveStep(targets, move.conditions + conditions, move.deepest)

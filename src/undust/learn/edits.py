@@ -89,6 +89,8 @@ class Edit:
             found = codes == self.value
         else:
             found = codes != self.to
+            if self.key.part == "path":  # what does not matter in a segment says nothing of shorter paths
+                found &= codes != 0
         return np.asarray(found)
 
     def changes(self, state: State, rows: Rows) -> tuple[dict[Key, Codes], Codes | None]:

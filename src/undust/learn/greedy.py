@@ -6,15 +6,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from undust.learn.alterations import Alteration
 from undust.learn.edits import Edit, possible_edits, possible_names
-from undust.learn.moves import Move, possible_moves
+from undust.learn.exchanges import Exchange, possible_exchanges
+from undust.learn.moves import possible_moves
 from undust.learn.search import MIN_CLUSTERS, Accepted, Candidate, Search, keys_edited, length
 from undust.learn.state import State
 
 MAX_EDITS = 40
 
 SMALL = 2_000
-"""URLs of a site up to which edits are also tried by twos."""
+"""URLs of a site up to which edits are also tried together."""
 MIN_GIANT = 30
 """Keys of a single cluster that show an edit as well, if it has a condition and nothing contradicts it."""
 RISK_WEIGHT = 10
@@ -35,6 +37,8 @@ that most URLs ran into, such as a consent page, and what differs from it the pa
 
 SCOPE_DOUBT = 5
 """Pairs of keys that agree, for each condition, which halve the doubt whether a scope holds by chance."""
+SWAP_DOUBT = 8
+"""How much likelier it is to fail that a value takes the place of another."""
 UNSEEN = 0.25
 """Share of wrong labels that do not look like ones, as the URL that they put astray has no company there."""
 
@@ -54,7 +58,7 @@ class Greedy:
         accepted: list[Accepted] = []
         # Moves come late: what else differs between templates has to be out of the way. Other names for a segment come
         # last, as they would make templates of some that no URL has.
-        for possible in (possible_edits, possible_moves, possible_names):
+        for possible in (possible_edits, possible_exchanges, possible_moves, possible_names):
             while len(accepted) < MAX_EDITS:
                 edits = list(search.edits(possible, accepted))
                 chosen = self._best(search, edits, accepted)
@@ -63,29 +67,29 @@ class Greedy:
                 search.accept(chosen)
                 accepted.append(chosen)
             if possible is possible_edits and len(state.site) <= SMALL:
-                self._by_twos(search, accepted)
+                self._together(search, accepted)
         return accepted
 
-    def _by_twos(self, search: Search, accepted: list[Accepted]) -> None:
-        """Accept edits that show only together: on a small site URLs may differ in two keys more often than in one."""
-        while len(accepted) < MAX_EDITS - 1:
+    def _together(self, search: Search, accepted: list[Accepted]) -> None:
+        """Accept edits that show only together, as URLs of a small site may differ in several keys at once."""
+        while len(accepted) < MAX_EDITS:
             edits = [
                 each for each in search.edits(possible_edits, accepted) if isinstance(each, Edit) and each.is_broad
             ]
-            best: tuple[Accepted, Accepted] | None = None
-            for first, second, merges in search.twos(edits):
-                candidate = Candidate(first, (), merges, 0.0)
-                doubt = max(min(search.prior.get(edit.family, 0.25), edit.most_doubt) for edit in (first, second))
-                value = self._value(candidate, {first.family: 2 * doubt}, search.noise or 0.0) / 2
+            best: list[Accepted] = []
+            for chosen, merges in search.together(edits):
+                candidate = Candidate(chosen[0], (), merges, 0.0)
+                doubt = sum(min(search.prior.get(edit.family, 0.25), edit.most_doubt) for edit in chosen)
+                value = self._value(candidate, {chosen[0].family: doubt}, search.noise or 0.0) / len(chosen)
                 if value > (best[0].value if best else 0.0):
-                    best = Accepted(first, (), merges, value), Accepted(second, (), merges, value)
-            if best is None:
+                    best = [Accepted(edit, (), merges, value) for edit in chosen]
+            if not best:
                 return
             for each in best:
                 search.accept(each)
                 accepted.append(each)
 
-    def _best(self, search: Search, edits: list[Edit | Move], accepted: list[Accepted]) -> Accepted | None:
+    def _best(self, search: Search, edits: list[Alteration], accepted: list[Accepted]) -> Accepted | None:
         """Choose the edit that is worth most: everywhere, or under conditions where it fails."""
         plain = [candidate for edit in edits if (candidate := search.plain(edit)) is not None]
         closed = keys_edited(accepted)
@@ -131,6 +135,12 @@ class Greedy:
             0.5 if isinstance(candidate.edit, Edit) and candidate.edit.change else 1
         )
         risk = wrong + 2 * doubt
+        if isinstance(candidate.edit, Exchange):
+            # Short lists are the same however they are sorted, and what was seen may be such: values take each other's
+            # place only if many clusters say so. That defaults go when they are together is as likely to fail for the
+            # next cluster as the rule of succession says.
+            swaps = any(part.to for part in candidate.edit.parts)
+            risk += (SWAP_DOUBT if swaps else 1) * merges.gained / (merges.clusters + 2)
         # A scope that was searched for fails as often as the edit does elsewhere, until enough keys agree otherwise.
         # A hundred keys that come to one page agree more than a hundred pairs, each of which is one chance to differ.
         agreed = merges.gained * (1 + merges.gained / max(1, merges.groups)) / 2
@@ -140,7 +150,7 @@ class Greedy:
             risk += _hidden(merges.wrong, merges.gained + merges.wrong, expected, doubt)
         # What several clusters show is more likely to hold for the next one.
         general = merges.clusters / (merges.clusters + 1)
-        return general * (merges.gained - RISK_WEIGHT * risk) / length(len(conditions))
+        return general * (merges.gained - RISK_WEIGHT * risk) / length(candidate.edit, len(conditions))
 
 
 def _noise(candidates: list[Candidate], urls: int) -> float:

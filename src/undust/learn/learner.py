@@ -8,8 +8,9 @@ import numpy as np
 import pyarrow as pa
 
 from undust.learn.columns import Codes, SiteUrls, by_site
-from undust.learn.compile import MoveStep, Step, compile_rules, spell, spell_move
+from undust.learn.compile import compile_rules
 from undust.learn.coverage import least_coverage
+from undust.learn.exchanges import Exchange
 from undust.learn.greedy import RISK_WEIGHT, Greedy
 from undust.learn.maps import Change
 from undust.learn.moves import Move
@@ -17,6 +18,7 @@ from undust.learn.proof import proofed
 from undust.learn.scopes import Features
 from undust.learn.search import MIN_CLUSTERS, Accepted
 from undust.learn.state import IGNORED, State, first_rows, numbered
+from undust.learn.steps import AnyStep, spell, spell_exchange, spell_move
 from undust.rules.rule import Rule
 from undust.rules.ruleset import RuleSet
 from undust.urls.keys import Key
@@ -73,13 +75,16 @@ def order_is_free(site: SiteUrls, before: Codes, after: Codes) -> bool:
     return clusters >= MIN_CLUSTERS and gained > RISK_WEIGHT * abs(wrong)
 
 
-def _steps(site: SiteUrls, accepted: list[Accepted]) -> Iterator[Step | MoveStep]:
+def _steps(site: SiteUrls, accepted: list[Accepted]) -> Iterator[AnyStep]:
     values: list[str | None] = [None, *site.values.to_pylist()]
     before = State(site)
     for each in accepted:
         edit = each.edit
         if isinstance(edit, Move):
             yield spell_move(edit, each.conditions, values)
+            continue
+        if isinstance(edit, Exchange):
+            yield spell_exchange(edit, each.conditions, values)
             continue
         usual = None
         if edit.change:

@@ -2,9 +2,8 @@
 
 import numpy as np
 
+from undust.learn.alterations import Alteration
 from undust.learn.columns import SiteUrls
-from undust.learn.edits import Edit
-from undust.learn.moves import Move
 from undust.learn.scopes import Condition, Features
 from undust.learn.state import Rows, State
 
@@ -24,7 +23,7 @@ class Sample:
         self.state = State(part)
         self._features = Features(part)
 
-    def gains(self, edit: Edit | Move) -> bool:
+    def gains(self, edit: Alteration) -> bool:
         """Tell whether an edit makes anything one here."""
         rows = self._rows(edit, ())
         if not len(rows):
@@ -32,13 +31,13 @@ class Sample:
         changes, _ = edit.changes(self.state, rows)
         return self.state.merges(self.state.changed_hashes(changes, rows), rows).gained > 0
 
-    def accept(self, edit: Edit | Move, conditions: tuple[Condition, ...]) -> None:
+    def accept(self, edit: Alteration, conditions: tuple[Condition, ...]) -> None:
         """Make an edit here as well."""
         rows = self._rows(edit, conditions)
         changes, depth = edit.changes(self.state, rows)
         self.state.accept(changes, rows, depth)
 
-    def _rows(self, edit: Edit | Move, conditions: tuple[Condition, ...]) -> Rows:
+    def _rows(self, edit: Alteration, conditions: tuple[Condition, ...]) -> Rows:
         where = self._features.where(edit.conditions + conditions)[self.state.rows]
         return np.flatnonzero(edit.rows(self.state) & where)
 

@@ -1,17 +1,20 @@
 """Tries edits on a site: everywhere, and where they fail under conditions."""
 
 from collections.abc import Callable, Iterable, Iterator
-from copy import copy
 from dataclasses import dataclass, replace
+from itertools import combinations
 
 import numpy as np
 
+from undust.learn.alterations import Alteration
 from undust.learn.edits import Edit
+from undust.learn.exchanges import Exchange
 from undust.learn.moves import Move
 from undust.learn.sample import LARGE, Sample
 from undust.learn.scopes import Condition, Features, promising
 from undust.learn.state import IGNORED, Mask, Merges, Rows, State
 from undust.learn.telling import Telling
+from undust.learn.together import jointly, possible_sets
 from undust.urls.keys import Key
 
 MAX_CONDITIONS = 2
@@ -27,7 +30,7 @@ MIN_GAIN_SHARE = 0.0003
 class Candidate:
     """An edit under conditions, and what it would do."""
 
-    edit: Edit | Move
+    edit: Alteration
     conditions: tuple[Condition, ...]
     merges: Merges
     everywhere: float
@@ -47,7 +50,7 @@ class Candidate:
 class Accepted:
     """A candidate that is believed."""
 
-    edit: Edit | Move
+    edit: Alteration
     conditions: tuple[Condition, ...]
     merges: Merges
     value: float
@@ -66,8 +69,8 @@ class Search:
         self.noise: float | None = None
 
     def edits(
-        self, possible: Callable[[State], Iterable[Edit | Move]], accepted: list[Accepted]
-    ) -> Iterator[Edit | Move]:
+        self, possible: Callable[[State], Iterable[Alteration]], accepted: list[Accepted]
+    ) -> Iterator[Alteration]:
         """List those of the possible edits that are worth a try."""
         asked = _keys_asked(accepted)
         part = self.sample.state if self.sample else self.state
@@ -87,7 +90,7 @@ class Search:
         if self.noise:
             self.state.vote()
 
-    def plain(self, edit: Edit | Move) -> Candidate | None:
+    def plain(self, edit: Alteration) -> Candidate | None:
         """Try an edit everywhere; nothing if it makes nothing one."""
         merges = self._try(edit, np.flatnonzero(self._where(edit, ())))
         if merges.gained + merges.wrong == 0:
@@ -99,23 +102,15 @@ class Search:
         rows = self._where(candidate.edit, candidate.conditions)
         return max(int(self.state.weights[rows].sum()), candidate.merges.joined)
 
-    def twos(self, edits: list[Edit]) -> Iterator[tuple[Edit, Edit, Merges]]:
-        """Try edits of different keys one after the other; give those that do more together, and nothing wrong."""
+    def together(self, edits: list[Edit]) -> Iterator[tuple[tuple[Edit, ...], Merges]]:
+        """Give edits of different keys that do more together than one by one, and nothing wrong."""
         alone = {edit: self._try(edit, np.flatnonzero(edit.rows(self.state))) for edit in edits}
         harmless = [edit for edit in edits if alone[edit].wrong == 0]
-        for place, first in enumerate(harmless):
-            after = copy(self.state)
-            rows = np.flatnonzero(first.rows(after))
-            changes, depth = first.changes(after, rows)
-            after.accept(changes, rows, depth)
-            for second in harmless[place + 1 :]:
-                if first.keys & second.keys:
-                    continue
-                rows = np.flatnonzero(second.rows(after))
-                changes, _ = second.changes(after, rows)
-                merges = after.merges(after.changed_hashes(changes, rows), rows)
-                if merges.wrong == 0 and merges.gained > alone[second].gained:
-                    yield first, second, replace(merges, gained=merges.gained + alone[first].gained)
+        twos = (pair for pair in combinations(harmless, 2) if not pair[0].keys & pair[1].keys)
+        for chosen in dict.fromkeys([*twos, *possible_sets(self.state, harmless)]):
+            merges = jointly(self.state, chosen)
+            if merges is not None and merges.gained > sum(alone[edit].gained for edit in chosen):
+                yield chosen, merges
 
     def scoped(self, plain: Candidate, closed: frozenset[Key], worth: float = 0.0) -> Iterator[Candidate]:
         """Try an edit where it fails under the conditions that promise most, as long as it could be `worth` more."""
@@ -128,7 +123,7 @@ class Search:
             merges, conditions = candidate.merges, candidate.conditions
             if merges.gained < self.least or merges.wrong == 0 or len(conditions) == MAX_CONDITIONS:
                 continue
-            if merges.gained / length(len(conditions) + 1) <= worth:
+            if merges.gained / length(edit, len(conditions) + 1) <= worth:
                 continue
             right, wrong = np.zeros(len(self.state), np.bool_), np.zeros(len(self.state), np.bool_)
             self._try(edit, np.flatnonzero(where), right, wrong)
@@ -147,12 +142,12 @@ class Search:
                     waiting.append((Candidate(edit, (*conditions, condition), found, plain.everywhere), there))
                     yield waiting[-1][0]
 
-    def _where(self, edit: Edit | Move, conditions: tuple[Condition, ...]) -> Mask:
+    def _where(self, edit: Alteration, conditions: tuple[Condition, ...]) -> Mask:
         asked = edit.conditions + conditions
         rows = edit.rows(self.state)
         return rows & self.features.where(asked)[self.state.rows] if asked else rows
 
-    def _try(self, edit: Edit | Move, rows: Rows, right: Mask | None = None, wrong: Mask | None = None) -> Merges:
+    def _try(self, edit: Alteration, rows: Rows, right: Mask | None = None, wrong: Mask | None = None) -> Merges:
         changes, _ = edit.changes(self.state, rows)
         merges = self.state.merges(self.state.changed_hashes(changes, rows), rows, right, wrong)
         told = rows[:0] if self.noise else self._telling(edit, rows)
@@ -164,18 +159,19 @@ class Search:
         clusters = self.state.clusters[self.state.rows[told]]
         return replace(merges, wrong=merges.wrong + len(np.unique(clusters)))
 
-    def _telling(self, edit: Edit | Move, rows: Rows) -> Rows:
+    def _telling(self, edit: Alteration, rows: Rows) -> Rows:
         """Give the keys that an edit would change where what it takes away tells pages apart."""
-        if isinstance(edit, Move) or edit.change or edit.to not in (0, IGNORED):
+        if not isinstance(edit, Edit) or edit.change or edit.to not in (0, IGNORED):
             return rows[:0]
         codes = self.features.codes(edit.key)
         where = self.telling.where(edit.key, codes, edit.value)
         return rows[:0] if where is None else rows[where[self.state.rows[rows]]]
 
 
-def length(conditions: int) -> float:
-    """Give what the worth of an edit is divided by for its conditions."""
-    return 1 + 0.5 * conditions
+def length(edit: Alteration, conditions: int) -> float:
+    """Give what the worth of an edit is divided by for its conditions, and for the values that it asks for together."""
+    together = len(edit.parts) if isinstance(edit, Exchange) else 1
+    return 1 + 0.5 * conditions + 0.25 * (together - 1)
 
 
 def keys_edited(accepted: list[Accepted]) -> frozenset[Key]:
