@@ -38,9 +38,9 @@ def method(name: str, options: Options | None = None) -> Method:
 
 
 def _both(options: Options) -> Method:
-    from undust.learn.learner import Learner
+    from undust.learn.both import Both
 
-    return Learner(max_fpr=options.max_fpr, min_coverage=options.min_coverage)
+    return Both(max_fpr=options.max_fpr, min_coverage=options.min_coverage)
 
 
 def _tree(options: Options) -> Method:

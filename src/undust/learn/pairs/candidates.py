@@ -45,7 +45,7 @@ class Candidates:
         self.generalized = 0
         """How many rules generalization made."""
         self._salience = Salience(self.work, self.limits)
-        self._left = BUDGET // max(len(self.work), 1)
+        self._left = min(self.limits.tries, BUDGET // max(len(self.work), 1))
         self._seen: set[str] = set()
         self._holding: dict[str, Mask] = {}
 

@@ -23,6 +23,8 @@ class Limits:
     """Whether values are cut into deep tokens."""
     sceptical: bool = True
     """Whether a rule has to earn its belief; if not, coverage and precision alone decide, as in the paper."""
+    tries: int = 30_000
+    """Drafts that are measured in one round, at most, before no further conditions are searched for."""
     rounds: int = 8
     """How often pairs are chosen anew from what the rules so far have left; the paper does it once."""
 
