@@ -63,6 +63,13 @@ def test_no_single_way_is_worth_more_than_all(pairs: Pairs) -> None:
         assert worth.gained - 10 * worth.wrong >= both.ENOUGH * (found.gained - 10 * found.wrong)
 
 
+def test_wrong_labels_are_no_reason_to_learn_nothing() -> None:
+    pairs = [
+        (f"http://h.com/p{i}?sid={i * 7 + j}", i if (i + 3 * j) % 10 else i + 1) for i in range(150) for j in range(3)
+    ]
+    assert RuleSet(Both().learn_site(only(*pairs))).same("http://h.com/new?sid=1", "http://h.com/new?sid=2")
+
+
 def test_a_large_site_is_learned_in_one_way(monkeypatch: pytest.MonkeyPatch) -> None:
     site = only(*FAMILIES["a session id"][0])
     few = list(Both()._ways(site))
