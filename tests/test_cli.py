@@ -123,6 +123,7 @@ def test_a_faulty_input_is_exit_code_1_with_one_line_that_names_it(
     assert err.count("\n") == 1
     assert fault in err
     assert "; " in err  # what to do
+    assert ("--any-status" in err) == (fault == "only-errors.jsonl")
     assert sorted(tmp_path.iterdir()) == before
 
 
@@ -166,7 +167,9 @@ def test_urls_that_cannot_be_parsed_are_counted_and_named(run: Run, tmp_path: Pa
     assert "99999999" in err
 
 
-@pytest.mark.parametrize("ending", [".parquet", ".jsonl", ".csv", ".tsv", ".jsonl.gz", ".csv.gz", ".tsv.gz"])
+@pytest.mark.parametrize(
+    "ending", [".parquet", ".jsonl", ".csv", ".tsv", ".parquet.gz", ".jsonl.gz", ".csv.gz", ".tsv.gz"]
+)
 def test_fingerprints_come_back_from_every_format(run: Run, tmp_path: Path, ending: str) -> None:
     pages = tmp_path / f"pages{ending}"
     assert run("fingerprint", SAMPLE, "-o", pages, "--quiet") == (0, "", "")
@@ -174,6 +177,18 @@ def test_fingerprints_come_back_from_every_format(run: Run, tmp_path: Path, endi
     clusters = pq.read_table(tmp_path / "clusters.parquet")
     assert clusters.schema.equals(CLUSTERS)
     assert clusters.equals(pipeline.cluster(pipeline.fingerprint(SAMPLE)))
+
+
+def test_near_duplicates_are_found_in_compressed_parquet(run: Run, tmp_path: Path) -> None:
+    run("fingerprint", SAMPLE, "-o", tmp_path / "pages.parquet.gz", "--quiet")
+    assert run("cluster", tmp_path / "pages.parquet.gz", "-o", tmp_path / "c.tsv", "--method", "minhash", "-q")[0] == 0
+    assert run("cluster", SAMPLE, "-o", tmp_path / "d.tsv", "--method", "minhash", "-q")[0] == 0
+    assert (tmp_path / "c.tsv").read_bytes() == (tmp_path / "d.tsv").read_bytes()
+    whole = (tmp_path / "pages.parquet.gz").read_bytes()
+    (tmp_path / "cut.parquet.gz").write_bytes(whole[: len(whole) // 2])
+    code, _, err = run("cluster", tmp_path / "cut.parquet.gz", "-o", tmp_path / "e.tsv")
+    assert code == 1
+    assert "cut.parquet.gz: not a whole" in err
 
 
 def test_a_cut_table_of_fingerprints_is_refused(run: Run, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ import pyarrow as pa
 from undust import corpus, parallel
 from undust.clustering import clustered, count_clusters
 from undust.corpus import Tally
-from undust.corpus.fingerprints import FingerprintFiles, is_parquet
+from undust.corpus.fingerprints import FingerprintFiles, as_parquet
 from undust.detect.captures import Fingerprints, TableFingerprints
 from undust.detect.exact import cluster_exact
 from undust.detect.fingerprints_parameters import SignatureParameters
@@ -160,10 +160,7 @@ def open_fingerprints(
     files = [part for path in corpus.list_inputs(inputs) for part in corpus.parts_of(path)]
     ready = [file for file in files if corpus.is_fingerprints(file)]
     raw = [file for file in files if file not in ready]
-    for number, file in enumerate(ready):
-        if made.exact_only and not is_parquet(file):
-            ready[number] = str(folder / f"{number}.parquet")
-            corpus.write_table(corpus.read_fingerprints(file, tally=Tally()), ready[number])
+    ready = [as_parquet(file, folder, digests=made.exact_only) for file in ready]
     if raw:
         written = folder / "fingerprints.parquet"
         with corpus.TableWriter(written, made.schema) as writer:
@@ -284,4 +281,4 @@ def require_pages(tally: Tally, inputs: Sequence[Input]) -> None:
     """Refuse a read that gave nothing: an empty result would hide that the input was the wrong one."""
     if not tally.pages:
         names = ", ".join(os.fspath(path) for path in inputs[:3]) + (", …" if len(inputs) > 3 else "")
-        raise InputError(f"{names}: no pages found: {tally.summary()}; give files with pages of status 200")
+        raise InputError(f"{names}: no pages found: {tally.summary()}; {tally.advice()}")

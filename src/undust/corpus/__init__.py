@@ -150,7 +150,7 @@ def _source_batches(source: Source, reading: Reading) -> Iterator[pa.RecordBatch
 
 
 def _require_readable(path: str) -> None:
-    name = shown(path)
+    name = shown(path) or "''"
     try:
         found = os.stat(path)  # noqa: PTH116 - a path as the user gave it
     except FileNotFoundError as error:

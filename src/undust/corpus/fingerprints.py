@@ -2,8 +2,12 @@
 
 import contextlib
 import os
+import shutil
+import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -13,11 +17,14 @@ import pyarrow.parquet as pq
 
 from undust import settings
 from undust.corpus.decompress import compression_of, head_of
+from undust.corpus.streams import open_source
 from undust.corpus.tally import Tally
+from undust.corpus.write import write_table
 from undust.errors import InputError
 from undust.tables import FINGERPRINTS
 
 _MARK = "body_xxh3"  # no table of pages has this column
+_PACKED = "parquet inside a compression"
 _HEAD_BYTES = 2**16
 _BATCH_ROWS = 8192
 
@@ -27,9 +34,9 @@ def is_fingerprints(path: str) -> bool:
     if not os.path.isfile(path):  # noqa: PTH113 - a path as the user gave it
         return False
     form, head = _format(path)
-    if form == "parquet":
-        with contextlib.suppress(pa.ArrowException, OSError):
-            return _MARK in pq.read_schema(path).names
+    if form in ("parquet", _PACKED):
+        with contextlib.suppress(pa.ArrowException, OSError), _plain(path) as file:
+            return _MARK in pq.read_schema(file).names
         return False
     return _MARK.encode() in head.partition(b"\n")[0]
 
@@ -52,6 +59,23 @@ def read_fingerprints(path: str, *, tally: Tally) -> pa.Table:
     tally.pages += table.num_rows
     tally.bytes += os.path.getsize(path)  # noqa: PTH202
     return table
+
+
+def as_parquet(path: str, folder: Path, *, digests: bool) -> str:
+    """Give a file of fingerprints as Parquet that can be read some columns at a time: as it is, or anew in the folder.
+
+    Text formats do not say how signatures were made, so they are written anew only for their `digests`.
+    """
+    form, _ = _format(path)
+    if form == "parquet" or (form != _PACKED and not digests):
+        return path
+    aside = Path(tempfile.mkdtemp(dir=folder), "fingerprints.parquet")
+    if form != _PACKED:
+        write_table(read_fingerprints(path, tally=Tally()), aside)
+        return str(aside)
+    with _plain(path) as packed, aside.open("wb") as plain:
+        shutil.copyfileobj(packed, plain, 2**20)
+    return str(aside)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +120,10 @@ class FingerprintFiles:
 
 
 def _parquet(path: str) -> pq.ParquetFile:
-    if not is_parquet(path):
+    form, _ = _format(path)
+    if form == _PACKED:
+        raise InputError(f"{path}: is compressed as a whole; decompress it first, Parquet is compressed inside")
+    if form != "parquet":
         raise InputError(f"{path}: signatures are read from Parquet only; write them with -o pages.parquet")
     try:
         return pq.ParquetFile(path, buffer_size=2**20, pre_buffer=False)
@@ -120,15 +147,27 @@ def _format(path: str) -> tuple[str, bytes]:
     if raw.startswith(b"PAR1"):
         return "parquet", raw
     head = head_of(raw, compression_of(raw), _HEAD_BYTES)
+    if head.startswith(b"PAR1"):
+        return _PACKED, head
     if head.lstrip().startswith(b"{"):
         return "jsonl", head
     return "tsv" if b"\t" in head.partition(b"\n")[0] else "csv", head
 
 
+@contextlib.contextmanager
+def _plain(path: str) -> Iterator[IO[bytes]]:
+    """Open a Parquet file for seeking, without the compression around it."""
+    from undust.corpus.parquet import plain_file
+
+    with open_source(path, Tally()) as source, plain_file(source, compression_of(source.peek(16)), Tally()) as file:
+        yield file
+
+
 def _read(path: str, form: str) -> pa.Table:
-    if form == "parquet":
-        # Dictionaries and metadata of the writer are of no use here.
-        return pq.read_table(path, columns=[n for n in pq.read_schema(path).names if n in FINGERPRINTS.names])
+    if form in ("parquet", _PACKED):
+        with _plain(path) as file:
+            # Dictionaries and metadata of the writer are of no use here.
+            return pq.read_table(file, columns=[n for n in pq.read_schema(file).names if n in FINGERPRINTS.names])
     strings = pa.schema([(field.name, _written(field.type)) for field in FINGERPRINTS])
     with pa.input_stream(path, compression="detect") as stream:
         if form == "jsonl":

@@ -32,7 +32,7 @@ def columns(
     source: Source, compression: str | None, tally: Tally, known: dict[str, str], require: cols.Require
 ) -> Iterator[cols.Columns]:
     """The known columns, some rows at a time; `require` says which there must be."""
-    with _plain_file(source, compression, tally) as file, _opened(file, source.name) as parquet:
+    with plain_file(source, compression, tally) as file, _opened(file, source.name) as parquet:
         schema = parquet.schema_arrow
         chosen = cols.wanted(schema.names, known)
         require(source.name, chosen, schema.names)
@@ -47,7 +47,8 @@ def columns(
 
 
 @contextlib.contextmanager
-def _plain_file(source: Source, compression: str | None, tally: Tally) -> Iterator[IO[bytes]]:
+def plain_file(source: Source, compression: str | None, tally: Tally) -> Iterator[IO[bytes]]:
+    """Give a source as a file that can be sought, without the compression around it."""
     if compression is None:
         with as_file(source) as file:
             yield file

@@ -103,6 +103,18 @@ class Tally:
         skipped, limited = Counter(told["skipped"]), Counter(told["limited"])
         return cls(told["pages"], told["bytes"], skipped, limited, told["damaged"], listed)
 
+    def advice(self) -> str:
+        """What to do where nothing of all that was met is a page.
+
+        >>> Tally(damaged=1).advice()
+        'get a whole copy of it, or give another file'
+        """
+        if any(reason.startswith("status ") for reason in self.skipped):
+            return "give files with pages of status 200, or --any-status to take these"
+        if self.damaged:
+            return "get a whole copy of it, or give another file"
+        return "give files with pages in them"
+
     def summary(self, listed: int = 5) -> str:
         """A few lines for people; names at most `listed` damaged places."""
         parts = [f"{self.pages:,} pages of {self.records:,} records"]
