@@ -3,6 +3,7 @@
 import importlib
 import os
 import random
+import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -49,7 +50,7 @@ def run() -> list[Row]:
 
 def _text(job: str, name: str, peer: Callable[[list[bytes]], object], pages: list[Page], **options: Any) -> Row:
     batch, bodies = _batch(pages), [body for _, _, body in pages]
-    ours, theirs = best_seconds(partial(extract, batch, **options), partial(peer, bodies))
+    ours, theirs = best_seconds(partial(extract, batch, **options), partial(peer, bodies), clock=time.process_time)
     size = sum(map(len, bodies)) / 1e6
     return row(f"HTML to {job} : {name}", f"{size / ours:.0f} MB/s", f"{size / theirs:.0f} MB/s", theirs / ours, 1)
 
@@ -67,7 +68,7 @@ def _signatures(pages: list[Page]) -> list[Row]:
         for _, _, body in pages:
             parser(body)
 
-    ours, theirs, text = best_seconds(signed, parsed, partial(extract, batch))
+    ours, theirs, text = best_seconds(signed, parsed, partial(extract, batch), clock=time.process_time)
     return [
         row(
             f"HTML to all signatures : {name}",

@@ -50,12 +50,15 @@ def run() -> list[dict[str, Any]]:
         lambda: [_try(canonicalize_url, url) for url in peers],
         lambda: [_try(_ada, url) for url in peers],
         lambda: [_try(normalize, url) for url in peers],
+        clock=time.process_time,
     )
     each_batch, each_w3lib, each_ada, each_scalar = (
         seconds / count for seconds, count in ((batch, COUNT), (w3lib, 8192), (ada, 8192), (scalar, 8192))
     )
     normal = normalize_many(column).urls.drop_null().combine_chunks()
-    splitting, parsing = best_seconds(lambda: split_many(normal), lambda: [_try(can_ada.parse, url) for url in peers])
+    splitting, parsing = best_seconds(
+        lambda: split_many(normal), lambda: [_try(can_ada.parse, url) for url in peers], clock=time.process_time
+    )
     rate = len(normal) / splitting
     return [
         row("batch normalization : w3lib", per_url(COUNT, batch), per_url(8192, w3lib), each_w3lib / each_batch, 20),
