@@ -22,8 +22,9 @@ from undust.kernels.minhash import sketch_shingles
 from undust.kernels.simhash import PLANES, mix_hashes, simhash_rows
 
 SIGNATURES = ("exact", "simhash", "minhash", "shingles", "bags", "terms", "sentences", "keywords")
-PIECE_BYTES = 3 << 17
-"""Texts are worked on in pieces of this size, whose words fit into the processor's second-level cache."""
+PIECE_BYTES = 3 << 18
+"""Texts are worked on in pieces of this size: enough that a call of a kernel costs little, and what it made is still in
+the processor's cache when the next one reads it."""
 
 MAX_TEXT_BYTES = 32 * 2**20
 """What a longer text has after this counts for its exact digest only: bounds the memory for one text to 1.5 GB."""

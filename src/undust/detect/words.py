@@ -112,7 +112,8 @@ def split(texts: pa.Array) -> Words:
     rows = np.empty(len(offsets), dtype=np.int64)
     buffer = np.empty(MAX_WORD_BYTES + 16, dtype=np.uint8)
     tables = unicode_tables()
-    n = split_words(data, offsets, tables.pages, tables.kinds, tables.shifts, buffer, hashes, starts, ends, rows)
+    short = np.zeros(room, dtype=np.uint8)
+    n = split_words(data, offsets, tables.pages, tables.kinds, tables.shifts, buffer, hashes, starts, ends, short, rows)
     return Words(data, offsets, hashes[:n], starts[:n], ends[:n], rows)
 
 

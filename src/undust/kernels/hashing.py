@@ -99,15 +99,11 @@ def _avalanche(h: np.uint64) -> np.uint64:
 
 
 @part
-def xxh3_16(low: np.uint64, high: np.uint64, length: np.uint64) -> np.uint64:
-    """XXH3_64 (seed 0) of 1 to 16 bytes held in two registers, the bytes past the length zero."""
-    if length > _U8:
-        shift = (_U16 - length) * _U8
-        last = high if shift == np.uint64(0) else (high << shift) | (low >> (np.uint64(64) - shift))
-        a = low ^ _FLIP_16_LOW
-        b = last ^ _FLIP_16_HIGH
-        return _avalanche(length + swap_bytes(a) + b + multiply_fold(a, b))
-    # Both forms for up to 8 bytes are computed and one is chosen: a branch on the length is one mispredicted in three.
+def xxh3_8(low: np.uint64, length: np.uint64) -> np.uint64:
+    """XXH3_64 (seed 0) of 1 to 8 bytes held in a register, the bytes past the length zero.
+
+    Both forms are computed and one is chosen: a branch on the length is one mispredicted in three.
+    """
     short = length < np.uint64(4)
     h = ((low >> ((length - np.uint64(4)) * _U8 & np.uint64(63))) & _LOW_32) + (low << np.uint64(32))
     h ^= _FLIP_8
@@ -123,6 +119,18 @@ def xxh3_16(low: np.uint64, high: np.uint64, length: np.uint64) -> np.uint64:
     g = (g ^ (g >> np.uint64(29))) * _PRIME64_3
     g ^= g >> np.uint64(32)
     return g if short else h
+
+
+@part
+def xxh3_16(low: np.uint64, high: np.uint64, length: np.uint64) -> np.uint64:
+    """XXH3_64 (seed 0) of 1 to 16 bytes held in two registers, the bytes past the length zero."""
+    if length <= _U8:
+        return xxh3_8(low, length)
+    shift = (_U16 - length) * _U8
+    last = high if shift == np.uint64(0) else (high << shift) | (low >> (np.uint64(64) - shift))
+    a = low ^ _FLIP_16_LOW
+    b = last ^ _FLIP_16_HIGH
+    return _avalanche(length + swap_bytes(a) + b + multiply_fold(a, b))
 
 
 @part

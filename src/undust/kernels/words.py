@@ -15,7 +15,7 @@ import numpy as np
 
 from undust.kernels.characters import classify_64, decode, encode, place
 from undust.kernels.compiling import kernel, part
-from undust.kernels.hashing import MAX_WORD_BYTES, load64, trailing_zeros, xxh3_16, xxh3_128_bytes
+from undust.kernels.hashing import MAX_WORD_BYTES, load64, trailing_zeros, xxh3_8, xxh3_16, xxh3_128_bytes
 from undust.kernels.unicode_tables import (
     DIGIT,
     IGNORED,
@@ -153,11 +153,12 @@ def _closely(
 
 @part
 def _quickly(
-    data: Any, row: int, at: int, end: int, n: int, hashes: Any, starts: Any, ends: Any
+    data: Any, row: int, at: int, end: int, n: int, hashes: Any, starts: Any, ends: Any, short: Any
 ) -> tuple[int, int, bool]:
     """Read the ASCII words of 64 bytes. Return where it stopped, the words, and whether to look closely there.
 
-    A word is known once its end is, so one that reaches past the block begins the next.
+    A word is known once its end is, so one that reaches past the block begins the next. Of a word of up to 8 bytes the
+    length is noted in `short`, and its bytes stand for its hash until `_hash_short` has been there.
     """
     letters, digits, stops, commas, special = classify_64(data, at)
     seen = min(end - at, 64)
@@ -178,11 +179,13 @@ def _quickly(
             return at + start, n, start == 0
         if special & words & ~beyond or length > 16:
             return at + start, n, True
-        low = (load64(data, at + start) | _CASE) & (_ALL >> np.uint64(8 * max(8 - length, 0)))
-        high = np.uint64(0)
+        low = load64(data, at + start) | _CASE
         if length > 8:
             high = (load64(data, at + start + 8) | _CASE) & (_ALL >> np.uint64(8 * (16 - length)))
-        hashes[n] = xxh3_16(low, high, np.uint64(length))
+            hashes[n] = xxh3_16(low, high, np.uint64(length))
+        else:
+            hashes[n] = low & (_ALL >> np.uint64(8 * (8 - length)))
+            short[n] = length
         starts[n] = at + start - row
         ends[n] = at + stop - row
         n += 1
@@ -190,17 +193,27 @@ def _quickly(
     return at + known, n, False
 
 
+@part
+def _hash_short(hashes: Any, short: Any) -> None:
+    """Hash the words of which only the bytes are there. No branch and no table: processors do some of them at once."""
+    for i in range(len(hashes)):
+        length = np.uint64(short[i])
+        low = hashes[i]
+        hashes[i] = xxh3_8(low, length) if length else low
+
+
 @kernel(
     "int64(Array(uint8, 1, 'C', readonly=True), Array(int64, 1, 'C', readonly=True), uint16[::1], uint8[::1],"
-    "uint32[::1], uint8[::1], uint64[::1], int32[::1], int32[::1], int64[::1])"
+    "uint32[::1], uint8[::1], uint64[::1], int32[::1], int32[::1], uint8[::1], int64[::1])"
 )
 def split_words(
     data: Any, offsets: Any, pages: Any, kinds: Any, shifts: Any, buffer: Any,
-    hashes: Any, starts: Any, ends: Any, rows: Any,
+    hashes: Any, starts: Any, ends: Any, short: Any, rows: Any,
 ) -> int:  # fmt: skip
     """Split each text into words; write their hashes and places (within the text), and where each text's begin.
 
-    The output arrays need room for a word in every two bytes of each text, rounded up; the buffer for a word.
+    The output arrays need room for a word in every two bytes of each text, rounded up; the buffer for a word. `short`
+    is zeros, one for each word.
     """
     n = 0
     rows[0] = 0
@@ -210,9 +223,10 @@ def split_words(
         while at < end:
             close = True
             if at + _READS <= len(data):
-                at, n, close = _quickly(data, row, at, end, n, hashes, starts, ends)
+                at, n, close = _quickly(data, row, at, end, n, hashes, starts, ends, short)
             if close:
                 at, n = _closely(data, row, at, end, pages, kinds, shifts, buffer, n, hashes, starts, ends)
+        _hash_short(hashes[rows[i] : n], short[rows[i] : n])
         rows[i + 1] = n
     return n
 
