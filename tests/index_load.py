@@ -1,7 +1,8 @@
 """A process that adds to an index, and says so of each batch that was acknowledged, until somebody kills it."""
 
 import random
-import sys
+from multiprocessing.connection import Connection
+from pathlib import Path
 
 from tests.index_oracle import Content, table
 from undust.detect.fingerprints_parameters import SignatureParameters
@@ -46,16 +47,12 @@ def apply(index: Index, done: Change) -> None:
         index.compact()
 
 
-def main(folder: str, seed: int, first: int) -> None:
-    """Open the index, then do one change after the other."""
+def work(folder: Path, seed: int, first: int, told: Connection) -> None:
+    """Open the index, then do one change after the other, and tell of each that it is done."""
     index = Index(folder, methods=METHODS, threshold=THRESHOLD, buffer_pages=256)
-    print("open", flush=True)
+    told.send_bytes(b"open")
     number = first
     while True:
         apply(index, change(seed, number))
-        print(number, flush=True)
+        told.send_bytes(b"done")
         number += 1
-
-
-if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))

@@ -3,20 +3,21 @@
 `UNDUST_KILLS=200 pytest tests/test_index_crash.py` kills as often as that.
 """
 
+import contextlib
+import multiprocessing
 import os
 import random
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
-from tests.index_load import MADE, METHODS, THRESHOLD, Change, change
+from tests.index_load import MADE, METHODS, THRESHOLD, Change, change, work
 from tests.index_oracle import Answer, Oracle
 from undust.index.online import Index
 
-ROUNDS = int(os.environ.get("UNDUST_KILLS", "4"))
-ROOT = Path(__file__).parents[1]
+ROUNDS = int(os.environ.get("UNDUST_KILLS", "10"))
+START = multiprocessing.get_context("forkserver")  # children are forks of a process that has imported all
+START.set_forkserver_preload(["tests.index_load"])
 URLS = [f"http://a.test/{n}" for n in range(2000)]
 State = list[Answer | None]
 
@@ -37,15 +38,21 @@ def state(index: Index) -> State:
 
 def killed_child(folder: Path, seed: int, first: int, seconds: float) -> int:
     """Let a process work on the index for a while, kill it, and tell how many changes it has acknowledged."""
-    command = [sys.executable, "-m", "tests.index_load", str(folder), str(seed), str(first)]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as child:
-        assert child.stdout is not None
-        assert child.stdout.readline() == "open\n"
+    hears, tells = START.Pipe(duplex=False)
+    child = START.Process(target=work, args=(folder, seed, first, tells))
+    child.start()
+    tells.close()  # so that what the child has is the last one, and its death the end of what it tells
+    with hears:
+        assert hears.recv_bytes() == b"open"
         time.sleep(seconds)  # the moment to kill it, not a wait for something
-        child.send_signal(signal.SIGKILL)
-        lines = child.stdout.read().split("\n")
-    whole = lines[:-1]
-    return len(whole)
+        child.kill()
+        child.join()
+        assert child.exitcode == -signal.SIGKILL
+        done = 0
+        with contextlib.suppress(EOFError, ConnectionResetError):  # a half of a message is none
+            while hears.recv_bytes() == b"done":
+                done += 1
+    return done
 
 
 def test_nothing_acknowledged_is_lost_when_the_process_is_killed(tmp_path: Path) -> None:
