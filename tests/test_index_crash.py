@@ -36,19 +36,21 @@ def state(index: Index) -> State:
     return [(row["duplicate_of"], row["method"], row["similarity"]) if row["known"] else None for row in rows]
 
 
-def killed_child(folder: Path, seed: int, first: int, seconds: float) -> int:
-    """Let a process work on the index for a while, kill it, and tell how many changes it has acknowledged."""
+def killed_child(folder: Path, seed: int, first: int, changes: int, seconds: float) -> int:
+    """Let a process do some changes, kill it a moment later, and tell how many it has acknowledged."""
     hears, tells = START.Pipe(duplex=False)
     child = START.Process(target=work, args=(folder, seed, first, tells))
     child.start()
     tells.close()  # so that what the child has is the last one, and its death the end of what it tells
     with hears:
         assert hears.recv_bytes() == b"open"
+        for _ in range(changes):  # however slow the machine is
+            assert hears.recv_bytes() == b"done"
         time.sleep(seconds)  # the moment to kill it, not a wait for something
         child.kill()
         child.join()
         assert child.exitcode == -signal.SIGKILL
-        done = 0
+        done = changes
         with contextlib.suppress(EOFError, ConnectionResetError):  # a half of a message is none
             while hears.recv_bytes() == b"done":
                 done += 1
@@ -65,7 +67,7 @@ def test_nothing_acknowledged_is_lost_when_the_process_is_killed(tmp_path: Path)
             seed, done = seed + 1, 0
             oracle = Oracle(METHODS, MADE, threshold=THRESHOLD, distance=3, max_sentences=2)
         folder = tmp_path / f"index{seed}"
-        acknowledged = done + killed_child(folder, seed, done, chance.uniform(0.0, 0.6))
+        acknowledged = done + killed_child(folder, seed, done, chance.randrange(8), chance.uniform(0.0, 0.1))
         total += acknowledged - done
         while done < acknowledged:
             told(oracle, change(seed, done))
