@@ -104,7 +104,7 @@ def one_round(site: str, folder: Path, rules_file: Path, done: Soaked) -> None:
     table = corpus.read_clusters(folder / str(done.rounds) / "pages.parquet")
     rules = pipeline.learn(table)
     kept = pipeline.load_rules(rules_file)
-    RuleSet([*kept, *(rule for rule in rules if rule.id not in {each.id for each in kept})]).save(rules_file)
+    RuleSet([*kept, *(rule for rule in rules if rule.id not in {each.id for each in kept})]).save(str(rules_file))
     with Seen(folder / "seen.store", rules=rules) as seen:
         seen.seen_urls(table["url"].to_pylist())
     done.rounds += 1

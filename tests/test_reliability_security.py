@@ -166,7 +166,8 @@ def licences(name: str) -> str:
     """All that a package says about its licence: expression, classifiers, and the first words of the text."""
     said: Any = metadata.metadata(name)
     classifiers = [each for each in said.get_all("Classifier") or [] if each.startswith("License ::")]
-    return " ".join([said.get("License-Expression") or "", *classifiers, (said.get("License") or "")[:200]])
+    named = said.get_all("License-Expression") or []
+    return " ".join([*named, *classifiers, *(text[:200] for text in said.get_all("License") or [])])
 
 
 def test_what_users_install_is_permissively_licensed() -> None:

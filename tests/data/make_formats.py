@@ -26,8 +26,8 @@ def make(folder: Path) -> None:
     table = pa.table({"url": [url for url, _ in URLS], "cluster": [cluster for _, cluster in URLS]})
     corpus.write_table(table, folder / "clusters.parquet")
     rules = pipeline.learn(table)
-    rules.save(folder / "rules.json")
-    rules.save(folder / "rules.bin")
+    rules.save(str(folder / "rules.json"))
+    rules.save(str(folder / "rules.bin"))
     with tempfile.TemporaryDirectory() as aside:
         lines = [json.dumps({"url": url, "html": f"<p>{name} is a page"}) for url, name in URLS]
         with contextlib.chdir(aside):  # the table tells which file a page is of

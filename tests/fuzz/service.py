@@ -29,7 +29,7 @@ def _started() -> tuple[Any, asyncio.AbstractEventLoop]:
     rows = [(f"http://h.com/p{n}{s}", f"p{n}") for n in range(12) for s in ("", f"?sid={n}", f"?sid={n + 40}")]
     table = pa.table({"url": [url for url, _ in rows], "cluster": [cluster for _, cluster in rows]})
     corpus.write_table(table, folder / "clusters.parquet")
-    learn(table).save(folder / "rules.json")
+    learn(table).save(str(folder / "rules.json"))
     state = stack.enter_context(open_state(open_folder(str(folder)), lambda message: None))
     loop = asyncio.new_event_loop()
     stack.callback(loop.close)

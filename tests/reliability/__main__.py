@@ -35,7 +35,7 @@ def prepare(world: Path) -> int:
     make_world(world)
     for state in ("old", "new"):
         rules = pipeline.learn(corpus.read_clusters(str(world / f"{state}.tsv")))
-        rules.save(world / f"rules.{state}.json")
+        rules.save(str(world / f"rules.{state}.json"))
         pages, made = str(world / f"{state}.jsonl"), str(world / f"{state}.pages.parquet")
         assert cli.main(["fingerprint", pages, "-o", made, "--links", "--quiet"]) == 0
     shutil.copy(world / "rules.old.json", world / "more.json")
