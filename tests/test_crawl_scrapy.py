@@ -123,7 +123,7 @@ def crawl(project: Path, site: Site, **settings: object) -> tuple[dict[str, Any]
     command = [sys.executable, "-W", "error::DeprecationWarning:undust", "-m", "scrapy", "crawl", "all"]
     command += ["-a", f"base={site.address}", "-a", f"out={stats}", "-O", str(items)]
     command += [word for name, value in settings.items() for word in ("-s", f"{name}={value}")]
-    done = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False, timeout=900)
     assert done.returncode == 0, done.stderr
     return json.loads(stats.read_text()), [json.loads(line) for line in items.read_text().splitlines()], done.stderr
 
