@@ -65,10 +65,12 @@ class Both:
 
     def learn_site(self, site: SiteUrls) -> list[Rule]:
         """Give the rules of one site, in the order in which they are to be tried."""
-        possible = len(site) - len(np.unique(site.clusters))
         first, *others = self._ways(site)
         # The first is believed as it is: where labels are wrong, the right rules have much against them.
         best = first.learn_site(site)
+        if not others:
+            return best
+        possible = len(site) - len(np.unique(site.clusters))
         worth = Worth.of(best, site)
         for learner in others:
             if worth.gained >= ENOUGH * possible and not worth.wrong:
