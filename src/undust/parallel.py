@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -60,9 +60,7 @@ def in_processes(
     context = get_context("spawn")
     read = context.Array("q", 2)  # pages and bytes so far, of all processes
     with ExitStack() as stack:
-        folder = stack.enter_context(scratch_folder()) if keep is None else keep
-        folder.mkdir(exist_ok=True)
-        stack.enter_context(only_one(folder))
+        folder = stack.enter_context(scratch_folder()) if keep is None else stack.enter_context(_kept(keep))
         pool = stack.enter_context(
             ProcessPoolExecutor(workers, mp_context=context, initializer=_share, initargs=(read,))
         )
@@ -79,6 +77,14 @@ def in_processes(
         for part in keep.glob("*.arrow*"):
             part.unlink()
         keep.rmdir()
+
+
+@contextmanager
+def _kept(folder: Path) -> Iterator[Path]:
+    """Make a folder that outlives this process, and keep others from it meanwhile."""
+    folder.mkdir(exist_ok=True)
+    with only_one(folder):
+        yield folder
 
 
 def _outcome(future: Future[Tally], read: Any, progress: Progress) -> Tally:
