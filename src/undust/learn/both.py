@@ -18,8 +18,11 @@ from undust.learn.learner import Learner, keys_of
 from undust.learn.methods import Method
 from undust.learn.pairs.limits import Limits
 from undust.learn.pairwise import Pairwise
+from undust.learn.search import MIN_CLUSTERS
 from undust.learn.tree_learner import TreeLearner
+from undust.rules.care import drop
 from undust.rules.rule import Rule
+from undust.rules.ruleset import RuleSet
 
 FEW = 5_000
 """URLs of a site up to which it is learned in all ways. On a larger one edits see what the others do, in less time."""
@@ -56,6 +59,15 @@ class Worth:
         return self.gained - other.gained > RISK_WEIGHT * max(0, self.wrong - other.wrong)
 
 
+def shown_often(rules: Sequence[Rule]) -> list[Rule]:
+    """Leave out rules that few pages show but that make many URLs one: a wall shows that all of a section is one page.
+
+    The tree and pairs look at sections as they were seen; what a single cluster says of them may be a lie.
+    """
+    lies = [rule for rule in rules if rule.statistics.clusters < MIN_CLUSTERS and rule.statistics.merged > MIN_CLUSTERS]
+    return list(drop(RuleSet(rules), lies).rules) if lies else list(rules)
+
+
 @dataclass(frozen=True, slots=True)
 class Both:
     """Learn by edits, by the pattern tree and by pairs, and choose by what each proves to save."""
@@ -75,7 +87,7 @@ class Both:
         for learner in others:
             if worth.gained >= ENOUGH * possible and not worth.wrong:
                 break
-            rules = learner.learn_site(site)
+            rules = shown_often(learner.learn_site(site))
             found = Worth.of(rules, site)
             if found.beats(worth):
                 best, worth = rules, found
